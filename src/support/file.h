@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing files. With cli/ and toolchain/, the only code that touches the file system.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/result.h"
+
+namespace ingot {
+
+constexpr int64_t kLargestFileBytes = int64_t{512} << 20;
+
+// The bytes of a regular file of at most `limit_bytes`.
+Result<std::vector<uint8_t>> read_file(const std::filesystem::path& path,
+                                       int64_t limit_bytes = kLargestFileBytes);
+
+struct OutputFile {
+  std::string name;  // relative to the folder; may name a subfolder
+  std::string bytes;
+};
+
+// Writes all files into `folder` (made if missing) or none that is half-written: each file goes to
+// a temporary name in the same folder, is flushed, and is renamed when all are whole. Two writers
+// into one folder use distinct temporary names. On failure the temporaries are removed.
+Result<std::monostate> write_files(const std::filesystem::path& folder,
+                                   const std::vector<OutputFile>& files);
+
+}  // namespace ingot
