@@ -2,6 +2,8 @@
 // Random problems and a brute-force oracle for the tests of plan/. The oracle knows nothing of the
 // planner: it tries every offset.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <random>
@@ -36,7 +38,7 @@ class ProblemGenerator {
       for (int64_t i = 0; i < n; ++i) {
         const int64_t begin = pick(0, span - 1);
         const int64_t end = std::min(span, begin + pick(1, std::max<int64_t>(2, span / 2)));
-        Buffer buffer{"b" + std::to_string(i), {begin, end}, pick(1, largest)};
+        Buffer buffer{fmt::format("b{}", i), {begin, end}, pick(1, largest)};
         if (features.alignments && pick(0, 1) == 0) buffer.alignment = int64_t{1} << pick(0, 2);
         if (features.fixed && pick(0, 7) == 0)
           buffer.fixed_offset = pick(0, largest / buffer.alignment) * buffer.alignment;
