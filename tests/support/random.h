@@ -38,9 +38,12 @@ class Random {
     return integer(0, denominator - 1) < numerator;
   }
 
-  // A number of [low, high), in steps of 2^-24 of the range, so that float holds it exactly.
+  // A number of [low, high]. In double the product is exact, so that compilers that contract it
+  // with the sum give the same number as those that do not.
   float real(float low, float high) {
-    return low + (high - low) * (static_cast<float>(next() >> 8) / 16777216.0F);
+    const double width = double{high} - double{low};
+    return static_cast<float>(double{low} +
+                              width * (static_cast<double>(next() >> 8) / 16777216.0));
   }
 
   // `count` integers of [low, high].
@@ -50,7 +53,7 @@ class Random {
     for (T& number : numbers) number = static_cast<T>(integer(low, high));
     return numbers;
   }
-  // `count` numbers of [low, high).
+  // `count` numbers of [low, high].
   std::vector<float> reals(int64_t count, float low, float high) {
     std::vector<float> numbers(static_cast<size_t>(count));
     for (float& number : numbers) number = real(low, high);

@@ -201,7 +201,7 @@ TEST(Random, KeepsToItsRange) {
     lowest_seen = std::min(lowest_seen, number);
     highest_seen = std::max(highest_seen, number);
     const float real = random.real(-0.5F, 2.0F);
-    EXPECT_TRUE(-0.5F <= real && real < 2.0F);
+    EXPECT_TRUE(-0.5F <= real && real <= 2.0F);
   }
   EXPECT_EQ(lowest_seen, -3);
   EXPECT_EQ(highest_seen, 4);
