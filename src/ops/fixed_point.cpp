@@ -198,10 +198,27 @@ Expr Requantizer::apply(const Expr& accumulator, const Expr& channel) const {
   return loop::call(function, loop::kInt32, {accumulator, multiplier, shift});
 }
 
+Expr clamp_to(const Expr& x, int64_t low, int64_t high) {
+  const loop::Type t = x->type;
+  const auto* outer = loop::as<loop::BinaryExpr>(x);
+  const auto* literal = outer ? loop::as<loop::IntLit>(outer->b) : nullptr;
+  if (literal && outer->op == BinaryOp::kAdd) {
+    return clamp_to(outer->a, low - literal->value, high - literal->value) + outer->b;
+  }
+  const auto* inner =
+      literal && outer->op == BinaryOp::kMin ? loop::as<loop::BinaryExpr>(outer->a) : nullptr;
+  const auto* bottom =
+      inner && inner->op == BinaryOp::kMax ? loop::as<loop::IntLit>(inner->b) : nullptr;
+  if (bottom && std::max(bottom->value, low) <= std::min(literal->value, high)) {
+    return clamp_to(inner->a, std::max(bottom->value, low), std::min(literal->value, high));
+  }
+  return loop::min(loop::max(x, lit(low, t)), lit(high, t));
+}
+
 Expr saturate_to(const TensorType& type, const Expr& value) {
-  const loop::Type t = value->type;
-  const Expr shifted = value + lit(type.zero_point(), t);
-  return loop::min(loop::max(shifted, lit(lowest(type.dtype), t)), lit(highest(type.dtype), t));
+  const int64_t zero_point = type.zero_point();
+  return clamp_to(value, lowest(type.dtype) - zero_point, highest(type.dtype) - zero_point) +
+         lit(zero_point, value->type);
 }
 
 Expr multiply_by_quantized_multiplier(Lowering& lowering, const Expr& x, QuantizedMultiplier m,

@@ -37,7 +37,11 @@ class Requantizer {
   std::string shifts_;
 };
 
-// zero_point + value, saturated to the range of `type`'s dtype.
+// min(max(x, low), high) in as few operations as the form of x allows: clamps merge, and a constant
+// that was added is taken out of the bounds.
+loop::Expr clamp_to(const loop::Expr& x, int64_t low, int64_t high);
+
+// zero_point + value, saturated to the range of `type`'s dtype; no step can overflow.
 loop::Expr saturate_to(const TensorType& type, const loop::Expr& value);
 
 // x * m (one factor known at compile time) on int32, in double or single rounding.

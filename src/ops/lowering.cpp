@@ -76,10 +76,14 @@ loop::Block Lowering::store(const Expr& index, Expr value) {
   const TensorType* type = &output_type();
   loop::Block block;
   for (const Step& step : node_.epilogue) {
-    // Each step's input is named, so that a step may use it more than once.
-    const std::string name = fresh("v");
-    block.push_back(loop::Let{name, value});
-    const Expr so_far = loop::var(name, value->type);
+    Expr so_far = value;
+    if (!std::holds_alternative<Clamp>(step.op)) {
+      // Named, because a step may use its input more than once; a clamp does not, and merges with
+      // the saturation before it if it sees that.
+      const std::string name = fresh("v");
+      block.push_back(loop::Let{name, value});
+      so_far = loop::var(name, value->type);
+    }
     std::vector<const TensorType*> types;
     std::vector<Expr> inputs;
     size_t next = 0;
