@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A text file that was made part of the program when it was built (cmake/EmbedText.cmake).
 #pragma once
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -15,11 +16,9 @@ struct EmbeddedFile {
 
 // The text of the file `name`, which must be there.
 inline std::string_view text_of(std::span<const EmbeddedFile> files, std::string_view name) {
-  for (const EmbeddedFile& file : files) {
-    if (file.name == name) return file.text;
-  }
-  CHECK(!"a file that was embedded");
-  return {};
+  const auto file = std::ranges::find(files, name, &EmbeddedFile::name);
+  CHECK(file != files.end());
+  return file->text;
 }
 
 }  // namespace ingot
