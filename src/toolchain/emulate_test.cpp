@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "toolchain/board.h"
+#include "toolchain/board_fixture.h"
 
 namespace ingot::toolchain {
 namespace {
@@ -15,16 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// A test on every board. Where the cross compiler or the emulator is missing, it says so.
-class OnBoard : public testing::TestWithParam<std::string> {
+class Emulate : public OnBoard {
  protected:
-  void SetUp() override {
-    board_ = find_board(GetParam());
-    ASSERT_NE(board_, nullptr);
-    const std::vector<std::string> missing = missing_programs(*board_);
-    if (!missing.empty()) GTEST_SKIP() << "skipped: " << missing.front() << " is not installed";
-  }
-
   Execution run(const std::string& main, const RunOptions& options = {}) {
     const Result<Execution> execution =
         build_and_run(*board_, {{}, {{"main.c", "#include \"harness.h\"\n" + main}}}, {}, options);
@@ -32,19 +24,11 @@ class OnBoard : public testing::TestWithParam<std::string> {
                                        << testing::PrintToString(execution.error().front().notes);
     return execution ? *execution : Execution{};
   }
-
-  const Board* board_ = nullptr;
 };
 
-std::string name_of_case(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::erase(name, '-');
-  return name;
-}
+class OnCore : public Emulate {};
 
-class OnCore : public OnBoard {};
-
-INSTANTIATE_TEST_SUITE_P(Boards, OnBoard,
+INSTANTIATE_TEST_SUITE_P(Boards, Emulate,
                          testing::Values("c99", "cortex-m0plus", "cortex-m4", "cortex-m7",
                                          "cortex-m33", "cortex-m55"),
                          name_of_case);
@@ -53,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Cores, OnCore,
                                          "cortex-m55"),
                          name_of_case);
 
-TEST_P(OnBoard, TheConsoleTheExitCodeAndReportsArrive) {
+TEST_P(Emulate, TheConsoleTheExitCodeAndReportsArrive) {
   const Execution execution = run(R"(
     int main(void) {
       harness_put("hello ");
@@ -70,7 +54,7 @@ TEST_P(OnBoard, TheConsoleTheExitCodeAndReportsArrive) {
   EXPECT_EQ(execution.fault, "");
 }
 
-TEST_P(OnBoard, FilesGoInAndComeBack) {
+TEST_P(Emulate, FilesGoInAndComeBack) {
   RunOptions options;
   options.input_files = {{"in.bin", std::string("\x00\xff\x0a\x1a\x80", 5)}};
   options.result_files = {"out.bin", "nothing.bin"};
@@ -93,7 +77,7 @@ TEST_P(OnBoard, FilesGoInAndComeBack) {
   EXPECT_THAT(execution.files.at("out.bin"), ElementsAre(0x00, 0xff, 0x0a, 0x1a, 0x80));
 }
 
-TEST_P(OnBoard, TheCLibraryWorks) {
+TEST_P(Emulate, TheCLibraryWorks) {
   const Execution execution = run(R"(
     #include <math.h>
     #include <stdio.h>
@@ -113,7 +97,7 @@ TEST_P(OnBoard, TheCLibraryWorks) {
   EXPECT_EQ(execution.exit_code, 4);
 }
 
-TEST_P(OnBoard, AHangIsStopped) {
+TEST_P(Emulate, AHangIsStopped) {
   RunOptions options;
   options.timeout = milliseconds(700);
   const Execution execution =
@@ -122,14 +106,14 @@ TEST_P(OnBoard, AHangIsStopped) {
   EXPECT_THAT(execution.console, HasSubstr("begun"));
 }
 
-TEST_P(OnBoard, ATextThatDoesNotCompileIsADiagnostic) {
+TEST_P(Emulate, ATextThatDoesNotCompileIsADiagnostic) {
   const Result<Program> program = build(*board_, {{{"kws.c", "int f(void) { return x; }"}}, {}});
   ASSERT_FALSE(program.has_value());
   EXPECT_EQ(program.error().front().code, Code::kProgramFailed);
   EXPECT_THAT(testing::PrintToString(program.error().front().notes), HasSubstr("kws.c:1"));
 }
 
-TEST_P(OnBoard, TheModelsFilesAreCompiledAmongThemselves) {
+TEST_P(Emulate, TheModelsFilesAreCompiledAmongThemselves) {
   const Sources sources = {{{"kws.h", "int kws(void);\n"},
                             {"kws.c", "#include \"kws.h\"\nint kws(void) { return VALUE; }\n"},
                             {"test/kws_test.c", "not compiled"}},
