@@ -220,7 +220,7 @@ static void report(const char *output, int vector, long element) {{
 std::string run_text(const ModelInterface& model) {
   std::string text = fmt::format(
       R"(
-/* The number of elements that differ; all of them if the model does not run. */
+/* The number of elements that differ; 1 if the model does not run. */
 static int run_vector(int vector) {{
   const uintptr_t alignment = {}_ARENA_ALIGNMENT;
   unsigned char *const arena =
