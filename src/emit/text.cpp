@@ -125,9 +125,13 @@ void CText::open(std::string_view code) {
   after_gap_ = true;
 }
 
-void CText::close(std::string_view after) {
+void CText::back() {
   CHECK(depth_ > 0);
   --depth_;
+}
+
+void CText::close(std::string_view after) {
+  back();
   line("}" + std::string(after));
 }
 
