@@ -111,36 +111,33 @@ std::string BlockPrinter::for_header(const loop::For& loop) {
 
 // The last value of a reversed loop is begin + floor((end - 1 - begin) / step) * step.
 std::string BlockPrinter::reverse_header(const loop::For& loop) {
-  const std::string begin = exprs_.print_operand(loop.begin);
-  const std::string end = exprs_.print_for_scalar(loop.end);
   const auto* first = as<loop::IntLit>(loop.begin);
   const auto* limit = as<loop::IntLit>(loop.end);
-  std::string last;
+  const std::string i = name_scalar(loop.variable);
+  std::string header = "for (int32_t ";
+  std::string begin = exprs_.print_operand(loop.begin);
+  if (!is_plain_bound(loop.begin)) {
+    std::string& name = ends_[loop.variable];
+    if (name.empty()) name = table_.add_identifier(i + "_begin");
+    header += name + " = " + exprs_.print_for_scalar(loop.begin) + ", ";
+    begin = name;
+  }
+  const std::string end_minus_1 = exprs_.print(loop.end + -1);
+  header += i + " = ";
   if (first && limit) {
     const int64_t steps = floor_div(limit->value - 1 - first->value, loop.step);
-    last = int_literal(first->value + steps * loop.step, DType::kInt32);
+    header += int_literal(first->value + steps * loop.step, DType::kInt32);
   } else if (loop.step == 1) {
-    last =
-        (as<loop::Var>(loop.end) || as<loop::IntLit>(loop.end) ? end
-                                                               : exprs_.print_operand(loop.end)) +
-        " - 1";
+    header += end_minus_1;
   } else {
+    const std::string step = std::to_string(loop.step);
+    const bool from_0 = first && first->value == 0;
     needs_.helpers.insert("floor_div_int32");
-    last = "floor_div_int32(" + exprs_.print_operand(loop.end) + " - 1 - " + begin + ", " +
-           std::to_string(loop.step) + ") * " + std::to_string(loop.step) + " + " + begin;
+    header += "floor_div_int32(" + end_minus_1 + (from_0 ? "" : " - " + begin) + ", " + step +
+              ") * " + step + (from_0 ? "" : " + " + begin);
   }
-  const std::string step = loop.step == 1 ? "--" : " -= " + std::to_string(loop.step);
-  const std::string bound = exprs_.print_for_scalar(loop.begin);
-  const std::string i = name_scalar(loop.variable);
-  std::string header = "for (int32_t " + i + " = " + last;
-  if (is_plain_bound(loop.begin)) {
-    header += "; " + i + " >= " + bound;
-  } else {
-    std::string& name = ends_[loop.variable];
-    if (name.empty()) name = table_.add_identifier(i + "_end");
-    header += ", " + name + " = " + bound + "; " + i + " >= " + name;
-  }
-  return header + "; " + (loop.step == 1 ? step + i : i + step) + ")";
+  header += "; " + i + " >= " + (is_plain_bound(loop.begin) ? exprs_.print(loop.begin) : begin);
+  return header + "; " + (loop.step == 1 ? "--" + i : i + " -= " + std::to_string(loop.step)) + ")";
 }
 
 void BlockPrinter::print(const loop::For& loop) {

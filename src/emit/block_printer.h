@@ -60,7 +60,7 @@ class BlockPrinter {
   PrintCall print_call_;
   Ranges ranges_;
   ExprPrinter exprs_;
-  std::map<std::string, std::string> ends_;  // of loop variables: the name of their last value
+  std::map<std::string, std::string> ends_;  // of loop variables: the name of their bound
 };
 
 }  // namespace ingot

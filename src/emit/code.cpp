@@ -59,21 +59,11 @@ std::map<std::string, std::vector<const loop::CallNote*>> callers_of_kernels(
     const loop::Program& program) {
   std::map<std::string, std::vector<const loop::CallNote*>> callers;
   size_t next_note = 0;
-  const std::function<void(const loop::Block&)> visit = [&](const loop::Block& block) {
-    for (const loop::Stmt& stmt : block) {
-      if (const auto* call = std::get_if<loop::CallKernel>(&stmt.kind)) {
-        std::vector<const loop::CallNote*>& notes = callers[call->kernel];
-        if (next_note < program.notes.size()) notes.push_back(&program.notes[next_note]);
-        ++next_note;
-      } else if (const auto* loop = std::get_if<loop::For>(&stmt.kind)) {
-        visit(loop->body);
-      } else if (const auto* branch = std::get_if<loop::If>(&stmt.kind)) {
-        visit(branch->then_body);
-        visit(branch->else_body);
-      }
-    }
-  };
-  visit(program.runner);
+  for_each_call(program.runner, [&](const loop::CallKernel& call) {
+    std::vector<const loop::CallNote*>& notes = callers[call.kernel];
+    if (next_note < program.notes.size()) notes.push_back(&program.notes[next_note]);
+    ++next_note;
+  });
   return callers;
 }
 

@@ -62,6 +62,18 @@ std::vector<CFile> emit_c(const loop::Program& program, const EmitOptions& optio
   };
 }
 
+void for_each_call(const loop::Block& runner,
+                   const std::function<void(const loop::CallKernel&)>& visit) {
+  for (const loop::Stmt& stmt : runner) {
+    if (const auto* call = std::get_if<loop::CallKernel>(&stmt.kind)) visit(*call);
+    if (const auto* loop = std::get_if<loop::For>(&stmt.kind)) for_each_call(loop->body, visit);
+    if (const auto* branch = std::get_if<loop::If>(&stmt.kind)) {
+      for_each_call(branch->then_body, visit);
+      for_each_call(branch->else_body, visit);
+    }
+  }
+}
+
 void print_head(CText& out, const loop::Program& program, const EmitOptions& options,
                 const std::string& purpose) {
   int64_t macs = 0;
@@ -83,6 +95,7 @@ void print_head(CText& out, const loop::Program& program, const EmitOptions& opt
                   " bytes. Constants: " + std::to_string(constant_bytes) +
                   " bytes. Multiply-accumulates per run: " + std::to_string(macs) + ".");
   out.comment(lines);
+  out.blank();
 }
 
 }  // namespace ingot

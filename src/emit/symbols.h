@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of the emitter share: the program with its options, and the names at file scope.
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ std::string upper_case(std::string_view text);
 // The comment at the head of each of the three files; `purpose` says what this one is.
 void print_head(CText& out, const loop::Program& program, const EmitOptions& options,
                 const std::string& purpose);
+
+// Visits the calls of a runner in textual order.
+void for_each_call(const loop::Block& runner,
+                   const std::function<void(const loop::CallKernel&)>& visit);
 
 // Declares the constants that the runner passes on: between extern "C" braces in C++.
 void print_constant_declarations(CText& out, const loop::Program& program, const Symbols& symbols);

@@ -111,9 +111,25 @@ std::string declarator(const Buffer& buffer, const std::string& symbol) {
          std::to_string(buffer.num_elements) + "]";
 }
 
-bool is_over_aligned(const Buffer& buffer) {
-  return buffer.kind == BufferKind::kConstant && buffer.alignment > size_in_bytes(buffer.dtype) &&
-         buffer.num_elements > 0;
+// The constants of which some kernel needs more alignment than their elements have.
+std::set<std::string> over_aligned_constants(const loop::Program& program) {
+  std::map<std::string, const loop::Kernel*> kernels;
+  for (const loop::Kernel& kernel : program.kernels) kernels[kernel.name] = &kernel;
+  std::set<std::string> needed;
+  for_each_call(program.runner, [&](const loop::CallKernel& call) {
+    const loop::Kernel& kernel = *kernels.at(call.kernel);
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      if (kernel.params.at(i).alignment > size_in_bytes(kernel.params[i].dtype)) {
+        needed.insert(call.args[i].buffer);
+      }
+    }
+  });
+  std::set<std::string> result;
+  for (const Buffer& buffer : program.buffers) {
+    const bool constant = buffer.kind == BufferKind::kConstant && buffer.num_elements > 0;
+    if (constant && needed.contains(buffer.name)) result.insert(buffer.name);
+  }
+  return result;
 }
 
 void print_align_macro(CText& out, const Symbols& symbols) {
@@ -133,11 +149,12 @@ void print_align_macro(CText& out, const Symbols& symbols) {
   out.raw("#endif");
 }
 
-void print_constant(std::string& out, const Buffer& buffer, const Symbols& symbols) {
+void print_constant(std::string& out, const Buffer& buffer, bool over_aligned,
+                    const Symbols& symbols) {
   CHECK(buffer.data.has_value() && buffer.data->size() == buffer.size_bytes());
   const std::string& symbol = symbols.constants.at(buffer.name);
   if (!buffer.tensor.empty()) out += "/* " + model_text(buffer.tensor) + " */\n";
-  if (is_over_aligned(buffer)) {
+  if (over_aligned) {
     out += symbols.upper + "_ALIGN(" + std::to_string(buffer.alignment) + ") ";
   }
   const bool bits = needs_bits(buffer);
@@ -196,17 +213,14 @@ std::string emit_weights(const loop::Program& program, const EmitOptions& option
   CText out;
   print_head(out, program, options, "the constants of the model.");
   out.raw("#include <stdint.h>");
-  bool any_over_aligned = false;
-  for (const Buffer& buffer : program.buffers) {
-    any_over_aligned = any_over_aligned || is_over_aligned(buffer);
-  }
-  if (any_over_aligned) print_align_macro(out, symbols);
+  const std::set<std::string> over_aligned = over_aligned_constants(program);
+  if (!over_aligned.empty()) print_align_macro(out, symbols);
   print_constant_declarations(out, program, symbols);
   std::string text = out.str();
   for (const Buffer& buffer : program.buffers) {
     if (buffer.kind != BufferKind::kConstant || buffer.num_elements == 0) continue;
     text += '\n';
-    print_constant(text, buffer, symbols);
+    print_constant(text, buffer, over_aligned.contains(buffer.name), symbols);
   }
   // Without constants the file would declare nothing, which C does not allow.
   if (symbols.constants.empty()) text += "\ntypedef int32_t " + symbols.name + "_no_constants;\n";
