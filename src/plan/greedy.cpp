@@ -116,7 +116,6 @@ std::vector<int64_t> sorted_items(const Instance& instance, Order order) {
 
 Placer::Spot Placer::find_spot(int64_t item, Fit fit) {
   const Item& it = instance_[item];
-  if (it.fixed) return {*it.fixed, 0};
   gaps_.clear();
   for (const int64_t other : instance_.neighbours(item, scratch_)) {
     const int64_t base = bases_[index(other)];
@@ -149,7 +148,7 @@ void Placer::decide(int64_t step) {
 }
 
 void Placer::place_one(int64_t item, Fit fit) {
-  if (instance_[item].fixed) bases_[index(item)] = *instance_[item].fixed;
+  if (instance_[item].fixed) return;
   std::vector<int64_t> open;
   for (const int64_t step : instance_.coupled_steps_of(item)) {
     if (runs_[index(step)] != Run::kFree) continue;
@@ -185,6 +184,15 @@ void Placer::place_one(int64_t item, Fit fit) {
 Placement Placer::place(std::span<const int64_t> order, Fit fit) {
   bases_.assign(index(instance_.size()), -1);
   runs_ = instance_.decided();
+  // Fixed items come first, whatever the order, and may settle how their steps run.
+  bool any_fixed = false;
+  for (const int64_t item : order) {
+    if (!instance_[item].fixed) continue;
+    bases_[index(item)] = *instance_[item].fixed;
+    any_fixed = true;
+  }
+  for (size_t s = 0; any_fixed && s < runs_.size(); ++s)
+    if (runs_[s] == Run::kFree) decide(static_cast<int64_t>(s));
   for (const int64_t item : order) place_one(item, fit);
   return {bases_, runs_, height_of(instance_, bases_)};
 }

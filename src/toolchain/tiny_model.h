@@ -99,7 +99,7 @@ inline std::vector<OutputFile> tiny_files(const ModelInterface& model = tiny()) 
 template <class T>
 std::vector<uint8_t> bytes_of(const std::vector<T>& elements) {
   std::vector<uint8_t> bytes(elements.size() * sizeof(T));
-  std::memcpy(bytes.data(), elements.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
   return bytes;
 }
 
