@@ -164,6 +164,11 @@ std::vector<double> exact_convolution(const OneNode& node, int64_t groups, bool 
   return exact;
 }
 
+double tolerance_of(const OneNode& node) {
+  if (!node.outputs[0].quantization) return 1e-3;
+  return node.rounding == Rounding::kDouble ? 0.7501 : 0.5001;
+}
+
 std::string far_from_exact(const OneNode& node, const std::vector<double>& exact,
                            double tolerance) {
   const TensorType type = output_types(node).at(0);

@@ -33,6 +33,10 @@ double real_at(const TestInput& input, int64_t index, int64_t channel);
 // a node with data. Saturation and rounding are left to the reader.
 std::vector<double> exact_convolution(const OneNode& node, int64_t groups, bool depthwise);
 
+// How far from the exact number an output may be: half a unit, and where two roundings follow each
+// other up to a quarter more (the first is in units of at most a half).
+double tolerance_of(const OneNode& node);
+
 // The first output whose distance from the exact number (saturated) is more than `tolerance`; empty
 // if there is none.
 std::string far_from_exact(const OneNode& node, const std::vector<double>& exact, double tolerance);
