@@ -135,6 +135,7 @@ void print_functions(CText& out, const loop::Program& program, const Symbols& sy
 
 // The compiler's words for what kernels need.
 constexpr std::string_view kNoinline = R"(
+/* Kernels stay functions of their own: the same bytes of the arena hold other types in each. */
 #if defined(__GNUC__) || defined(__clang__)
 #define @_NOINLINE __attribute__((noinline))
 #elif defined(_MSC_VER)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/expr_printer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -96,11 +98,11 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::FloatLit& e, Type type) {
   if (type.dtype == DType::kFloat32) {
     needs_.helpers.insert("float32_from_bits");
     const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(e.value));
-    return {"float32_from_bits(" + std::to_string(bits) + "u)", kPrimary, type.dtype};
+    return {fmt::format("float32_from_bits(0x{:08x}u)", bits), kPrimary, type.dtype};
   }
   needs_.helpers.insert("float64_from_bits");
   const uint64_t bits = std::bit_cast<uint64_t>(e.value);
-  return {"float64_from_bits(UINT64_C(" + std::to_string(bits) + "))", kPrimary, type.dtype};
+  return {fmt::format("float64_from_bits(UINT64_C(0x{:016x}))", bits), kPrimary, type.dtype};
 }
 
 ExprPrinter::Text ExprPrinter::text_of(const loop::Var& e, Type type) {

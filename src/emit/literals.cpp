@@ -46,6 +46,7 @@ std::string int_literal(int64_t value, DType dtype) {
 std::optional<std::string> float_literal(double value, DType dtype) {
   CHECK(dtype == DType::kFloat32 || dtype == DType::kFloat64);
   if (!std::isfinite(value)) return std::nullopt;
+  if (dtype == DType::kFloat32 && !std::isfinite(static_cast<float>(value))) return std::nullopt;
   std::array<char, 64> buffer{};
   char* const first = buffer.data();
   char* const last = first + buffer.size();

@@ -32,7 +32,8 @@ class Runner {
     return (buffer.kind == BufferKind::kInput ? "inputs->" : "outputs->") + buffer.name;
   }
   void check_arguments();
-  void check(const std::string& condition, const std::string& error);
+  // Returns with `error` if any of `faults` holds.
+  void check(const std::vector<std::string>& faults, const std::string& error);
   // An expression of type pointer to (const) element, a primary or prefix expression or a sum.
   std::string pointer(const Buffer& buffer, int64_t offset_elements, bool is_const) const;
   void print_call(const loop::CallKernel& call);
@@ -70,52 +71,54 @@ std::string Runner::pointer(const Buffer& buffer, int64_t offset_elements, bool 
   return "(" + type + " *)" + (byte ? "" : is_const ? "(const void *)" : "(void *)") + place;
 }
 
-void Runner::check(const std::string& condition, const std::string& error) {
+void Runner::check(const std::vector<std::string>& faults, const std::string& error) {
+  if (faults.empty()) return;
+  std::string condition;
+  for (const std::string& fault : faults) condition += (condition.empty() ? "" : " || ") + fault;
   out_.open("if (" + condition + ")");
   out_.line("return " + symbols_.upper + "_ERROR_" + error + ";");
   out_.close();
 }
 
 void Runner::check_arguments() {
+  std::vector<std::string> members;
+  std::vector<std::string> null_checks;
+  std::vector<std::string> alignment_checks;
   bool has_input = false;
   bool has_output = false;
-  for (const Buffer& buffer : program_.buffers) {
-    has_input = has_input || (buffer.kind == BufferKind::kInput && buffer.num_elements > 0);
-    has_output = has_output || (buffer.kind == BufferKind::kOutput && buffer.num_elements > 0);
+  const bool has_arena = options_.arena_bytes > 0;
+  if (has_arena && options_.arena_alignment > 1) {
+    alignment_checks.push_back("((uintptr_t)arena & (" + symbols_.upper +
+                               "_ARENA_ALIGNMENT - 1u)) != 0u");
   }
-  std::string null_check;
-  const auto add = [&](const std::string& name) {
-    null_check += (null_check.empty() ? "" : " || ") + name + " == NULL";
-  };
-  if (options_.io == Io::kCaller) {
-    if (has_input) add("inputs");
-    if (has_output) add("outputs");
-    if (!has_input) out_.line("(void)inputs;");
-    if (!has_output) out_.line("(void)outputs;");
-  }
-  if (options_.arena_bytes > 0) add("arena");
-  if (options_.arena_bytes == 0) out_.line("(void)arena;");
-  if (!null_check.empty()) check(null_check, "NULL_POINTER");
   for (const Buffer& buffer : program_.buffers) {
     if (!is_caller_owned(buffer) || buffer.num_elements == 0) continue;
-    check(member(buffer) + " == NULL", "NULL_POINTER");
-  }
-  if (options_.arena_bytes > 0 && options_.arena_alignment > 1) {
-    check("((uintptr_t)arena & (" + symbols_.upper + "_ARENA_ALIGNMENT - 1u)) != 0u", "ALIGNMENT");
-  }
-  for (const Buffer& buffer : program_.buffers) {
+    has_input = has_input || buffer.kind == BufferKind::kInput;
+    has_output = has_output || buffer.kind == BufferKind::kOutput;
+    members.push_back(member(buffer) + " == NULL");
     const int64_t size = size_in_bytes(buffer.dtype);
-    if (!is_caller_owned(buffer) || buffer.num_elements == 0 || size == 1) continue;
+    if (size == 1) continue;
     // ABIs with 32-bit pointers align 8-byte types to 4 bytes or to 8.
     const std::string mask = size == 8 ? "(sizeof(void *) - 1u)" : std::to_string(size - 1) + "u";
-    check("((uintptr_t)" + member(buffer) + " & " + mask + ") != 0u", "ALIGNMENT");
+    alignment_checks.push_back("((uintptr_t)" + member(buffer) + " & " + mask + ") != 0u");
   }
+  const bool from_caller = options_.io == Io::kCaller;
+  if (from_caller && !has_input) out_.line("(void)inputs;");
+  if (from_caller && !has_output) out_.line("(void)outputs;");
+  if (!has_arena) out_.line("(void)arena;");
+  if (has_input) null_checks.push_back("inputs == NULL");
+  if (has_output) null_checks.push_back("outputs == NULL");
+  if (has_arena) null_checks.push_back("arena == NULL");
+  check(null_checks, "NULL_POINTER");
+  check(members, "NULL_POINTER");
+  check(alignment_checks, "ALIGNMENT");
 }
 
 std::vector<std::string> Runner::about(const loop::CallNote& note) const {
   std::string line = model_text(note.name) + (note.name.empty() ? "" : ": ") + note.kind;
+  const std::string plural = note.operators.size() > 1 ? ", operators " : ", operator ";
   for (size_t i = 0; i < note.operators.size() && i < 8; ++i) {
-    line += (i == 0 ? ", operator " : ", ") + std::to_string(note.operators[i]);
+    line += (i == 0 ? plural : ", ") + std::to_string(note.operators[i]);
   }
   if (note.operators.size() > 8) line += " ...";
   return {line};
