@@ -119,3 +119,46 @@ static inline uint32_t load_word(const void *from) {
 static inline void store_word(void *to, uint32_t word) {
   memcpy(to, &word, sizeof word);
 }
+
+/* The value of a half-precision float, given as its bits. */
+static inline float float32_from_float16(uint16_t half) {
+  const uint32_t sign = ((uint32_t)half & 0x8000u) << 16;
+  const uint32_t exponent = ((uint32_t)half >> 10) & 31u;
+  const uint32_t mantissa = (uint32_t)half & 0x3ffu;
+  uint32_t bits = sign | ((exponent + 112u) << 23) | (mantissa << 13);
+  float value;
+  if (exponent == 31u) bits = sign | 0x7f800000u | (mantissa << 13);
+  if (exponent == 0u) {
+    value = (float)mantissa * 5.9604645e-08f; /* 2^-24 */
+    return sign != 0u ? -value : value;
+  }
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* The bits of the nearest half-precision float, ties to even. */
+static inline uint16_t float16_from_float32(float value) {
+  uint32_t bits;
+  uint32_t sign;
+  uint32_t shift = 13u;
+  uint32_t mantissa;
+  uint32_t rest;
+  memcpy(&bits, &value, sizeof bits);
+  sign = (bits >> 16) & 0x8000u;
+  bits &= 0x7fffffffu;
+  if (bits > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
+  if (bits >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);
+  if (bits < 0x33000000u) return (uint16_t)sign;
+  if (bits < 0x38800000u) {
+    shift = 126u - (bits >> 23);
+    mantissa = (bits & 0x7fffffu) | 0x800000u;
+  } else {
+    mantissa = bits - 0x38000000u;
+  }
+  rest = mantissa & ((1u << shift) - 1u);
+  mantissa >>= shift;
+  if (rest > 1u << (shift - 1u) || (rest == 1u << (shift - 1u) && (mantissa & 1u) != 0u)) {
+    mantissa += 1u;
+  }
+  return (uint16_t)(sign | mantissa);
+}

@@ -15,9 +15,18 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
+// How bad a break between these two characters is, apart from nesting: good after a comma or
+// semicolon, fair before an operator, the worse the tighter it binds, bad after one.
+int64_t cost_between(char before, char after) {
+  if (before == ',' || before == ';') return 0;
+  if (!is_plain(before) && before != ')' && before != ']') return 9;
+  const bool tight = after == '*' || after == '/' || after == '%';
+  return tight ? 5 : 3;
+}
+
 // Where to break `code` so that the first part has at most `width` characters: the position of a
-// space, the less nested the better, behind a comma or semicolon rather than elsewhere, then the
-// later the better. npos if no space comes early enough.
+// space, the less nested the better, then as cost_between says, then the later the better. npos if
+// no space comes early enough.
 size_t best_break(std::string_view code, int64_t width) {
   size_t best = std::string_view::npos;
   int64_t best_cost = 0;
@@ -31,13 +40,10 @@ size_t best_break(std::string_view code, int64_t width) {
     if (c == ')' || c == ']' || c == '}') --nesting;
     if (c != ' ' || i == 0) continue;
     if (static_cast<int64_t>(i) > width && best != std::string_view::npos) break;
-    const char before = code[i - 1];
-    if (i + 1 < code.size() && code[i + 1] == '{') continue;  // a brace stays with its line
-    const bool listed = before == ',' || before == ';';
+    const char after = i + 1 < code.size() ? code[i + 1] : ' ';
+    if (after == '{') continue;  // a brace stays with its line
     const bool early = static_cast<int64_t>(i) < width / 3;
-    const bool operator_before = !listed && !is_plain(before) && before != ')' && before != ']';
-    const int64_t cost =
-        nesting * 4 + (listed ? 0 : 2) + (early ? 8 : 0) + (operator_before ? 3 : 0);
+    const int64_t cost = nesting * 6 + cost_between(code[i - 1], after) + (early ? 12 : 0);
     if (best == std::string_view::npos || cost <= best_cost) {
       best = i;
       best_cost = cost;
@@ -125,9 +131,13 @@ void CText::open(std::string_view code) {
   after_gap_ = true;
 }
 
-void CText::close(std::string_view after) {
+void CText::back() {
   CHECK(depth_ > 0);
   --depth_;
+}
+
+void CText::close(std::string_view after) {
+  back();
   line("}" + std::string(after));
 }
 

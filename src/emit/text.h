@@ -35,6 +35,13 @@ class CText {
   void open(std::string_view code);
   // "}" + after, one level up.
   void close(std::string_view after = "");
+  // One level up without a line: the next line starts with the "}".
+  void back();
+  // A line "} else {" between two blocks.
+  void reopen(std::string_view code) {
+    back();
+    open(code);
+  }
 
   const std::string& str() const { return text_; }
 

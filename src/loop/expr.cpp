@@ -2,9 +2,13 @@
 #include "loop/expr.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include "loop/float.h"
+#include "loop/typing.h"
 #include "support/arithmetic.h"
 #include "support/check.h"
 
@@ -13,7 +17,10 @@ namespace {
 
 template <class T>
 Expr make(Type type, T kind) {
-  return std::make_shared<const ExprNode>(ExprNode{type, std::move(kind)});
+  ExprNode node{type, std::move(kind)};
+  const std::string fault = find_type_fault(node);
+  if (!fault.empty()) throw InternalError("ill-typed expression: " + fault);
+  return std::make_shared<const ExprNode>(std::move(node));
 }
 
 std::optional<int64_t> int_of(const Expr& e) {
@@ -21,10 +28,10 @@ std::optional<int64_t> int_of(const Expr& e) {
   return literal ? std::optional(literal->value) : std::nullopt;
 }
 
-bool fits(int64_t value, DType dtype) { return lowest(dtype) <= value && value <= highest(dtype); }
-
-bool is_comparison(BinaryOp op) {
-  return op == BinaryOp::kEq || op == BinaryOp::kNe || op == BinaryOp::kLt || op == BinaryOp::kLe;
+// -value, if `dtype` holds it.
+std::optional<int64_t> negated(int64_t value, DType dtype) {
+  if (value == std::numeric_limits<int64_t>::min() || !fits(-value, dtype)) return std::nullopt;
+  return -value;
 }
 
 // a op b on integers; nullopt where the operation has no value.
@@ -33,12 +40,11 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b) {
     case BinaryOp::kAdd:
       return checked_add(a, b);
     case BinaryOp::kSub:
-      if (b == INT64_MIN) return std::nullopt;
-      return checked_add(a, -b);
+      return checked_sub(a, b);
     case BinaryOp::kMul:
       return checked_mul(a, b);
     case BinaryOp::kDiv:
-      if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
+      if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return std::nullopt;
       return a / b;
     case BinaryOp::kFloorDiv:
       if (b <= 0) return std::nullopt;
@@ -74,7 +80,7 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-// The operand that `a op b` equals where b is the literal `value`, if there is such.
+// Whether a op value is a for every a.
 bool is_identity(BinaryOp op, int64_t value) {
   switch (op) {
     case BinaryOp::kAdd:
@@ -122,31 +128,28 @@ bool commutes(BinaryOp op) {
 
 }  // namespace
 
-Expr lit(int64_t value, Type type) {
-  CHECK(type.is_scalar() && !is_float(type.dtype) && fits(value, type.dtype));
-  return make(type, IntLit{value});
-}
+Expr lit(int64_t value, Type type) { return make(type, IntLit{value}); }
 
 Expr float_lit(double value, Type type) {
-  CHECK(type.is_scalar() && is_float(type.dtype));
-  return make(type, FloatLit{value});
+  return make(type, FloatLit{round_to_float(value, type.dtype)});
 }
 
 Expr var(std::string name, Type type) { return make(type, Var{std::move(name)}); }
 
 Expr load(std::string buffer, Expr index, Type type, int64_t alignment) {
-  CHECK(index->type == kInt32);
   const int64_t own = size_in_bytes(type.dtype);
   return make(type, Load{std::move(buffer), std::move(index), std::max(alignment, own)});
 }
 
 Expr unary(UnaryOp op, Expr a) {
   const std::optional<int64_t> value = int_of(a);
-  if (value && op == UnaryOp::kNeg && fits(-*value, a->type.dtype)) return lit(-*value, a->type);
-  if (value && op == UnaryOp::kNot && a->type == kBool) return lit(1 - *value, kBool);
-  const bool needs_float = op >= UnaryOp::kSqrt;
-  CHECK(!needs_float || is_float(a->type.dtype));
   const Type type = a->type;
+  if (value && op == UnaryOp::kNot && type == kBool) return lit(1 - *value, kBool);
+  if (value && (op == UnaryOp::kNeg || (op == UnaryOp::kAbs && *value < 0))) {
+    if (const std::optional<int64_t> result = negated(*value, type.dtype)) {
+      return lit(*result, type);
+    }
+  }
   return make(type, UnaryExpr{op, std::move(a)});
 }
 
@@ -164,8 +167,10 @@ Expr binary(BinaryOp op, Expr a, Expr b) {
     }
     // x - c -> x + -c, so that sums have one form.
     const std::optional<int64_t> subtrahend = int_of(b);
-    if (op == BinaryOp::kSub && subtrahend && fits(-*subtrahend, type.dtype)) {
-      return binary(BinaryOp::kAdd, std::move(a), lit(-*subtrahend, type));
+    if (op == BinaryOp::kSub && subtrahend) {
+      if (const std::optional<int64_t> addend = negated(*subtrahend, type.dtype)) {
+        return binary(BinaryOp::kAdd, std::move(a), lit(*addend, type));
+      }
     }
     if (Expr folded = fold_partly(op, a, b)) return folded;
   }
@@ -232,7 +237,8 @@ bool equal(const Expr& a, const Expr& b) {
     bool operator()(const IntLit& x) const { return x.value == as<IntLit>(other)->value; }
     bool operator()(const FloatLit& x) const {
       const double y = as<FloatLit>(other)->value;
-      return x.value == y || (x.value != x.value && y != y);
+      const bool same = x.value == y && std::signbit(x.value) == std::signbit(y);
+      return same || (std::isnan(x.value) && std::isnan(y));
     }
     bool operator()(const Var& x) const { return x.name == as<Var>(other)->name; }
     bool operator()(const Load& x) const {

@@ -2,6 +2,7 @@
 // Printing of loop programs. The grammar is in loop/text.h; parse.cpp is the inverse.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -39,9 +40,25 @@ std::string literal(double value, Type type) {
   } else {
     text = fmt::format("{}", value);
   }
-  const bool looks_like_int = text.find_first_of(".einf") == std::string::npos;
-  if (looks_like_int) text += ".0";
+  // Infinities and NaN always carry a type, which tells them from variables of that name.
+  if (!std::isfinite(value)) return text + ":" + print(type);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return type == kFloat32 ? text : text + ":" + print(type);
+}
+
+// What follows an access. A buffer's element type and its own alignment go without saying.
+std::string access_suffix(Type type, int64_t alignment) {
+  const bool plain = type.is_scalar() && alignment <= size_in_bytes(type.dtype);
+  return plain ? "" : fmt::format(":{} align {}", print(type), alignment);
+}
+
+std::string name_or_quoted(const std::string& name) {
+  const auto is_word = [](char c) {
+    return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_';
+  };
+  const bool is_name =
+      !name.empty() && !('0' <= name[0] && name[0] <= '9') && std::ranges::all_of(name, is_word);
+  return is_name ? name : quote_text(name);
 }
 
 // Precedence levels: an operand prints in parentheses if it binds less tightly than its place asks.
@@ -78,9 +95,7 @@ class ExprPrinter {
   std::string print_kind(const ExprNode&, const Var& v) { return v.name; }
   std::string print_kind(const ExprNode& e, const Load& l) {
     std::string text = l.buffer + "[" + print_at(l.index, 0) + "]";
-    // The parser knows a buffer's element type; what differs from it is stated.
-    if (!e.type.is_scalar()) text += fmt::format(":{} align {}", print(e.type), l.alignment);
-    return text;
+    return text + access_suffix(e.type, l.alignment);
   }
   std::string print_kind(const ExprNode&, const UnaryExpr& u) {
     if (u.op == UnaryOp::kNeg) return "-" + print_operand_of_minus(u.a);
@@ -92,16 +107,20 @@ class ExprPrinter {
     const bool is_literal = as<IntLit>(a) || as<FloatLit>(a);
     return is_literal ? "(" + print_at(a, 0) + ")" : print_at(a, kPrimaryLevel);
   }
+  static bool has_opposite(const IntLit& i, Type type) {
+    return i.value < 0 && i.value > lowest(type.dtype);
+  }
   std::string print_kind(const ExprNode&, const BinaryExpr& b) {
     const OperatorSpelling& s = spelling_of(b.op);
     if (s.is_call) return fmt::format("{}({}, {})", s.text, print_at(b.a, 0), print_at(b.b, 0));
-    // Binary operators group to the left. x + -5 prints as x - 5.
+    // Binary operators group to the left. x + -5 prints as x - 5, and x - 5 as x - (5).
     const auto* right = as<IntLit>(b.b);
-    if (b.op == BinaryOp::kAdd && right && right->value < 0 && right->value > INT32_MIN) {
-      return fmt::format("{} - {}", print_at(b.a, s.level),
-                         print_at(lit(-right->value, b.b->type), s.level + 1));
+    const std::string left = print_at(b.a, s.level);
+    if (right && b.op == BinaryOp::kAdd && has_opposite(*right, b.b->type)) {
+      return fmt::format("{} - {}", left, print_at(lit(-right->value, b.b->type), s.level + 1));
     }
-    return fmt::format("{} {} {}", print_at(b.a, s.level), s.text, print_at(b.b, s.level + 1));
+    if (right && b.op == BinaryOp::kSub) return fmt::format("{} - ({})", left, print_at(b.b, 0));
+    return fmt::format("{} {} {}", left, s.text, print_at(b.b, s.level + 1));
   }
   std::string print_kind(const ExprNode&, const Select& s) {
     return fmt::format("select({}, {}, {})", print_at(s.condition, 0), print_at(s.if_true, 0),
@@ -159,9 +178,8 @@ class BlockPrinter {
     line(depth, "array {} {}[{}]", a.name, name_of(a.dtype), a.num_elements);
   }
   void print_stmt(const Store& s, int depth) {
-    const bool wide = !s.value->type.is_scalar();
-    line(depth, "{}[{}]{} = {}", s.buffer, print(s.index),
-         wide ? fmt::format(":{} align {}", print(s.value->type), s.alignment) : "",
+    const int64_t alignment = std::max(s.alignment, size_in_bytes(s.value->type.dtype));
+    line(depth, "{}[{}]{} = {}", s.buffer, print(s.index), access_suffix(s.value->type, alignment),
          print(s.value));
   }
   void print_stmt(const Comment& c, int depth) { line(depth, "comment {}", quote_text(c.text)); }
@@ -175,7 +193,8 @@ class BlockPrinter {
     std::string note;
     if (notes_ && next_note_ < notes_->size()) {
       const CallNote& n = (*notes_)[next_note_++];
-      note = fmt::format(" note {} {} macs {} operators [", quote_text(n.name), n.kind, n.macs);
+      note = fmt::format(" note {} {} macs {} operators [", quote_text(n.name),
+                         name_or_quoted(n.kind), n.macs);
       for (size_t i = 0; i < n.operators.size(); ++i) {
         note += fmt::format("{}{}", i ? ", " : "", n.operators[i]);
       }
@@ -191,8 +210,10 @@ class BlockPrinter {
 
 std::string print(const Param& p) {
   static constexpr std::array<std::string_view, 3> kAccess = {"read", "write", "update"};
-  return fmt::format("{}: {}[{}] {} align {}", p.name, name_of(p.dtype), p.num_elements,
-                     p.constant ? "constant" : kAccess.at(static_cast<size_t>(p.access)),
+  const std::string_view access = kAccess.at(static_cast<size_t>(p.access));
+  return fmt::format("{}: {}[{}] {}{} align {}", p.name, name_of(p.dtype), p.num_elements,
+                     p.constant ? "constant" : access,
+                     p.constant && p.access != Access::kRead ? fmt::format(" {}", access) : "",
                      p.alignment);
 }
 
@@ -214,7 +235,8 @@ std::string print(const Buffer& b, PrintOptions options) {
       fmt::format("buffer {} {}[{}] {} align {}", b.name, name_of(b.dtype), b.num_elements,
                   kKinds.at(static_cast<size_t>(b.kind)), b.alignment);
   if (b.offset_bytes) text += fmt::format(" offset {}", *b.offset_bytes);
-  if (b.tie_group >= 0) text += fmt::format(" tie {} {}", b.tie_group, b.tie_offset_bytes);
+  if (b.tie_group != -1 || b.tie_offset_bytes != 0)
+    text += fmt::format(" tie {} {}", b.tie_group, b.tie_offset_bytes);
   if (!b.tensor.empty()) text += " tensor " + quote_text(b.tensor);
   if (b.type) text += " type " + ingot::print(*b.type);
   if (b.data && options.data) text += " data " + hex(*b.data);
@@ -254,7 +276,7 @@ std::string print(const Kernel& kernel) {
 }
 
 std::string print(const Program& program, PrintOptions options) {
-  std::string text = fmt::format("program {}\n", program.name);
+  std::string text = fmt::format("program {}\n", name_or_quoted(program.name));
   for (const Buffer& b : program.buffers) text += print(b, options);
   for (const Function& f : program.functions) text += print(f);
   for (const Kernel& k : program.kernels) text += print(k);

@@ -2,7 +2,9 @@
 // The types of values in loop programs: scalars, vectors, and sub-word vectors that share one
 // 32-bit word (i8x4 and i16x2 are one uint32_t in C).
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "tensor/dtype.h"
 
@@ -30,5 +32,7 @@ constexpr Type kInt16x2{DType::kInt16, 2, true};
 
 // "int32"; a vector is "int8x16", a packed one "int8p4".
 std::string print(Type type);
+// The inverse of print.
+std::optional<Type> find_type(std::string_view text);
 
 }  // namespace ingot::loop

@@ -21,7 +21,7 @@ Fault check(const FullyConnected& op, Operands inputs, std::span<const TensorTyp
         fmt::format("the weights are {}, 2 dimensions are needed", print(weights.shape)));
   }
   if (Fault fault = check_indexable(x, "the input")) return fault;
-  if (Fault fault = check_indexable(weights, "the weights")) return fault;
+  if (Fault fault = check_indexable(weights, "the weight tensor")) return fault;
   const int64_t depth = weights.shape[1];
   if (x.num_elements() % depth != 0) {
     return shape_fault(
@@ -34,7 +34,7 @@ Fault check(const FullyConnected& op, Operands inputs, std::span<const TensorTyp
         "the input {} keeps its dimensions, so its last must be the {} of the weights {}",
         print(x.shape), depth, print(weights.shape)));
   }
-  return check_weighted_sum(inputs, declared, {"the weights", kChannelAxis, true},
+  return check_weighted_sum(inputs, declared, {"the weight tensor", kChannelAxis, true},
                             op.zero_point_in_bias);
 }
 

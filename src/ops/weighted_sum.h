@@ -21,9 +21,8 @@
 
 namespace ingot {
 
-// What `weights` is called in sentences: "the filter".
 struct WeightedSumRules {
-  std::string_view weights;
+  std::string_view weights;  // what they are called in sentences: "the filter"
   int64_t channel_axis = 0;
   bool weights_may_have_zero_point = false;
 };

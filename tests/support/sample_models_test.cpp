@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
+#include "tests/support/sample_network.h"
 #include "tests/support/tflite_writer.h"
 
 namespace ingot::testing {
@@ -78,6 +80,42 @@ TEST(SampleModels, ZeroPointsAreNotZero) {
       EXPECT_NE(tensor->quantization->zero_point[0], 0) << tensor->name;
     }
   }
+}
+
+// What a dense layer of SampleNetwork computes on even noise: it fills the range of int8, and few
+// of its results saturate.
+TEST(SampleNetwork, LayersFillTheirRange) {
+  int64_t saturated = 0;
+  int64_t all = 0;
+  std::set<int64_t> seen;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SampleNetwork net(seed);
+    TfliteWriter& w = net.writer();
+    const int64_t x = net.input("x", {1, 37});
+    const TensorType y = w.type_of(net.dense("y", x, 50));
+    const format::OperatorT& op = w.last_operator();
+    const auto constant = [&](size_t input) {
+      return Bytes(w.model().buffers.at(w.tensor_at(op.inputs[input]).buffer)->data);
+    };
+    const std::vector<int8_t> weights = constant(1).as<int8_t>();
+    const std::vector<int32_t> bias = constant(2).as<int32_t>();
+    const double scale = double{w.type_of(x).scale()} * w.type_of(op.inputs[1]).scale();
+    const std::vector<int8_t> noise = net.random().integers<int8_t>(37, -128, 127);
+    for (size_t unit = 0; unit < 50; ++unit) {
+      int64_t sum = bias[unit];
+      for (size_t i = 0; i < 37; ++i) {
+        sum += (noise[i] - w.type_of(x).zero_point()) * weights[unit * 37 + i];
+      }
+      const double real = static_cast<double>(sum) * scale / double{y.scale()};
+      const int64_t rounded = std::lround(real) + y.zero_point();
+      if (rounded < -128 || rounded > 127) ++saturated;
+      seen.insert(rounded);
+      ++all;
+    }
+  }
+  EXPECT_LT(saturated, all / 10);
+  EXPECT_GT(saturated, 0);
+  EXPECT_GT(seen.size(), 200U);
 }
 
 TEST(SampleModels, UseEveryOperatorOfTheWriter) {
