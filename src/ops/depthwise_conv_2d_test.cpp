@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "ops/lowering.h"
+#include "tests/support/operator_cases.h"
 #include "tests/support/triangle.h"
 #include "tests/support/weighted_sum_cases.h"
 
@@ -120,64 +120,18 @@ TEST(DepthwiseConv2D, ZeroPointInBias) {
   EXPECT_THAT(refusal(node), HasSubstr("the zero point cannot be in the bias"));
 }
 
-OneNode random_case(DepthwiseConv2D conv, int64_t height, int64_t kernel_h, Random& random) {
-  const Style style = random_style(random);
-  conv.stride_w = random.integer(1, 3);
-  const int64_t kernel_w = random.integer(1, 3);
-  conv.dilation_w = random.integer(1, 2);
-  conv.padding.left = random.integer(0, 2);
-  conv.padding.right = random.integer(0, 2);
-  const int64_t reach = (kernel_w - 1) * conv.dilation_w + 1;
-  const int64_t least = std::max<int64_t>(1, reach - conv.padding.left - conv.padding.right);
-  const int64_t width = random.integer(least, least + 3);
-  const int64_t channels = random.integer(1, 5);
-  const Shape x = {random.integer(1, 3), height, width, channels};
-  const Shape filter = {1, kernel_h, kernel_w, channels * random.pick<int64_t>({1, 1, 2, 3})};
-  return weighted_sum_node(conv, x, filter, 3, kernel_h * kernel_w, style, random);
-}
-
-// Every small vertical geometry with a random rest.
-void for_each_case(const std::function<void(OneNode)>& f) {
-  Random random(30);
-  for (int64_t height = 1; height <= 5; ++height) {
-    for (int64_t kernel = 1; kernel <= 3; ++kernel) {
-      for (int64_t stride = 1; stride <= 3; ++stride) {
-        for (int64_t dilation = 1; dilation <= 3; ++dilation) {
-          for (int64_t padding = 0; padding < 9; ++padding) {
-            DepthwiseConv2D conv;
-            conv.stride_h = stride;
-            conv.dilation_h = dilation;
-            conv.padding.top = padding / 3;
-            conv.padding.bottom = padding % 3;
-            const int64_t reach = (kernel - 1) * dilation + 1;
-            if (reach > height + conv.padding.top + conv.padding.bottom) continue;
-            if (::testing::Test::HasFatalFailure()) return;
-            f(random_case(conv, height, kernel, random));
-          }
-        }
-      }
-    }
-  }
-}
-
 TEST(DepthwiseConv2D, ReferenceIsNearTheExactNumbers) {
-  for_each_case([](const OneNode& drawn) {
-    OneNode node = with_data(drawn);
+  for (OneNode node : depthwise_conv_2d_cases()) {
     const std::vector<double> exact = exact_convolution(node, 1, true);
     for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kFloat}) {
       node.rounding = rounding;
       ASSERT_EQ(far_from_exact(node, exact, tolerance_of(node)), "");
     }
-  });
+  }
 }
 
 TEST(DepthwiseConv2D, ReferenceEqualsLoops) {
-  Random random(31);
-  for_each_case([&](OneNode node) {
-    node.rounding = random.pick<Rounding>(
-        {Rounding::kDouble, Rounding::kDouble, Rounding::kSingle, Rounding::kFloat});
-    ASSERT_EQ(disagreement(node), "");
-  });
+  for (const OneNode& node : depthwise_conv_2d_cases()) ASSERT_EQ(disagreement(node), "");
 }
 
 OneNode plain_node() {

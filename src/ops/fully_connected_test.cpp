@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "tests/support/operator_cases.h"
 #include "tests/support/triangle.h"
 #include "tests/support/weighted_sum_cases.h"
 
@@ -106,20 +107,12 @@ std::vector<double> exact_rows(OneNode node) {
 
 // M10: every small number of inputs and outputs.
 TEST(FullyConnected, M10EverySmallSize) {
-  Random random(40);
-  for (int64_t depth = 1; depth <= 9; ++depth) {
-    for (int64_t outputs = 1; outputs <= 9; ++outputs) {
-      for (int64_t rows = 1; rows <= 3; ++rows) {
-        const Style style = random_style(random);
-        OneNode node = with_data(weighted_sum_node(FullyConnected{}, {rows, depth},
-                                                   {outputs, depth}, 0, depth, style, random));
-        const std::vector<double> exact = exact_rows(node);
-        for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kFloat}) {
-          node.rounding = rounding;
-          ASSERT_EQ(far_from_exact(node, exact, tolerance_of(node)), "");
-          ASSERT_EQ(disagreement(node), "");
-        }
-      }
+  for (OneNode node : fully_connected_cases()) {
+    const std::vector<double> exact = exact_rows(node);
+    for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kFloat}) {
+      node.rounding = rounding;
+      ASSERT_EQ(far_from_exact(node, exact, tolerance_of(node)), "");
+      ASSERT_EQ(disagreement(node), "");
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "ops/access.h"
-#include "tests/support/random.h"
+#include "tests/support/operator_cases.h"
 #include "tests/support/triangle.h"
 #include "tests/support/types.h"
 
@@ -133,32 +133,9 @@ void expect_expected(const OneNode& node) {
 }
 
 TEST(Pool2D, EverySmallGeometry) {
-  Random random(50);
-  const std::vector<TensorType> types = {int8_type({}, 0.5F, 3), int8_type({}, 2, -11),
-                                         TensorType{DType::kUInt8, {}, per_tensor(1, 9)},
-                                         TensorType{DType::kInt16, {}, per_tensor(1, 0)},
-                                         float_type({})};
-  for (int64_t height = 1; height <= 5; ++height) {
-    for (int64_t kernel = 1; kernel <= 4; ++kernel) {
-      for (int64_t stride = 1; stride <= 3; ++stride) {
-        for (int64_t padding = 0; padding < kernel * kernel; ++padding) {
-          Pool2D op = pool(random.pick<Pool2D::Kind>({Pool2D::Kind::kAverage, Pool2D::Kind::kMax}),
-                           random.integer(1, 3), random.integer(1, 3));
-          op.kernel_h = kernel;
-          op.stride_h = stride;
-          op.padding = {padding / kernel, padding % kernel, random.integer(0, op.kernel_w - 1),
-                        random.integer(0, op.kernel_w - 1)};
-          if (kernel > height + op.padding.top + op.padding.bottom) continue;
-          TensorType type = random.pick(types);
-          type.shape = {random.integer(1, 3), height, random.integer(op.kernel_w, 5),
-                        random.integer(1, 5)};
-          const OneNode node =
-              with_data({op, {random_input(type)}, {type}, Rounding::kDouble, random.next()});
-          expect_expected(node);
-          ASSERT_EQ(disagreement(node), "");
-        }
-      }
-    }
+  for (const OneNode& node : pool_2d_cases()) {
+    expect_expected(node);
+    ASSERT_EQ(disagreement(node), "");
   }
 }
 
