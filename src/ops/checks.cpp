@@ -64,9 +64,11 @@ bool same_quantization(const TensorType& input, const TensorType& output) {
 }
 
 Result<std::vector<TensorType>> with_shape(const TensorType& declared, Shape shape) {
-  std::optional<int64_t> count = checked_product(shape);
-  if (count) count = checked_mul(*count, size_in_bytes(declared.dtype));
-  if (!count) return shape_fault(fmt::format("the output {} is too large", print(shape)));
+  const std::optional<int64_t> count = checked_product(shape);
+  if (!count || *count > std::numeric_limits<int32_t>::max()) {
+    return shape_fault(fmt::format(
+        "the output has shape {}, at most 2147483647 elements are supported", print(shape)));
+  }
   TensorType type = declared;
   type.shape = std::move(shape);
   return std::vector<TensorType>{std::move(type)};

@@ -37,7 +37,7 @@ Fault check_per_tensor(const TensorType& type, std::string_view who);
 // The quantisation of `input` and `output` is the same, or one of them has none.
 bool same_quantization(const TensorType& input, const TensorType& output);
 
-// `declared` with `shape`, or the fault that its size leaves 64 bits.
+// `declared` with `shape`, or the fault that it has more elements than int32 can count.
 Result<std::vector<TensorType>> with_shape(const TensorType& declared, Shape shape);
 
 // Every extent of `type` ("the input") is at least 1, and its elements can be counted in int32, in
