@@ -144,9 +144,57 @@ TEST_P(Emitted, KeepsToHundredColumnsAndIsDeterministic) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Emitted, testing::ValuesIn(test_programs()),
-                         [](const testing::TestParamInfo<TestProgram>& info) {
-                           return info.param.name;
+                         [](const testing::TestParamInfo<TestProgram>& row) {
+                           return row.param.name;
                          });
+
+TEST(EmittedPrograms, CheckTheirArguments) {
+  if (!has_program("gcc")) GTEST_SKIP() << "no gcc on the PATH";
+  TemporaryFolder folder;
+  std::string sources = "main.c";
+  for (const TestProgram& test : test_programs()) {
+    for (const CFile& file : emit_c(parsed(test.text), options_for(test))) {
+      write_text(folder.path() / file.name, file.text);
+      if (file.name.ends_with(".c")) sources += " " + file.name;
+    }
+  }
+  write_text(folder.path() / "main.c", R"(
+#include <stdio.h>
+#include <stddef.h>
+#include "convolution.h"
+#include "floats.h"
+#include "nothing.h"
+#include "no_inputs.h"
+static union { double d; char bytes[1024]; } arena, x, y;
+int main(void) {
+  const convolution_inputs in = {(const int8_t *)x.bytes + 1}, no_x = {NULL};
+  const convolution_outputs out = {(int8_t *)y.bytes + 1}, no_y = {NULL};
+  const floats_inputs odd = {(const float *)(const void *)(x.bytes + 2), (const int8_t *)x.bytes};
+  const floats_outputs aligned = {(float *)(void *)y.bytes, (double *)(void *)(y.bytes + 64),
+                                  (uint16_t *)(void *)(y.bytes + 192),
+                                  (int32_t *)(void *)(y.bytes + 224)};
+  const no_inputs_outputs rest = {(uint8_t *)y.bytes, (float *)(void *)(y.bytes + 4), NULL};
+  const int32_t shape[] = CONVOLUTION_INPUT_X_SHAPE;
+  char *a = arena.bytes + (16 - (uintptr_t)arena.bytes % 16) % 16;
+  printf("%d %d ", (int)shape[CONVOLUTION_INPUT_X_RANK - 1], (int)CONVOLUTION_ARENA_BYTES);
+  printf("%d ", (int)convolution_run(&in, &out, a));
+  printf("%d ", (int)convolution_run(NULL, &out, a));
+  printf("%d ", (int)convolution_run(&in, NULL, a));
+  printf("%d ", (int)convolution_run(&in, &out, NULL));
+  printf("%d ", (int)convolution_run(&no_x, &out, a));
+  printf("%d ", (int)convolution_run(&in, &no_y, a));
+  printf("%d ", (int)convolution_run(&in, &out, a + 8));
+  printf("%d ", (int)floats_run(&odd, &aligned, a));
+  printf("%d ", (int)nothing_run(NULL, NULL, NULL));
+  printf("%d", (int)no_inputs_run(NULL, &rest, NULL));
+  return 0;
+}
+)");
+  int status = 0;
+  const std::string output = run_command(
+      folder.path(), "gcc -std=c99 -Wall -Werror " + sources + " -lm -o m && ./m", status);
+  EXPECT_EQ(output, "40 64 0 -1 -1 -1 -1 -1 -2 -2 0 0");
+}
 
 TEST(EmittedPrograms, LinkTogether) {
   if (!has_program("gcc") || !has_program("g++")) GTEST_SKIP() << "no gcc on the PATH";

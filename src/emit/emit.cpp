@@ -41,7 +41,7 @@ Symbols symbols_of(const loop::Program& program) {
   NameTable globals(taken);
   for (const loop::Buffer& buffer : program.buffers) {
     if (buffer.kind != loop::BufferKind::kConstant) continue;
-    symbols.constants[buffer.name] = program.name + "_" + globals.add_identifier(buffer.name);
+    symbols.constants[buffer.name] = program.name + "_" + globals.add_suffix(buffer.name);
   }
   NameTable statics(all_helpers());
   for (const loop::Function& function : program.functions) {

@@ -36,6 +36,11 @@ bool is_power_of_two(int64_t value) {
   return value > 0 && std::has_single_bit(static_cast<uint64_t>(value));
 }
 
+bool is_zero(const Expr& e) {
+  const auto* literal = loop::as<loop::IntLit>(e);
+  return literal && literal->value == 0;
+}
+
 // The dtype in whose name there are helpers for values of `dtype`.
 DType helper_type(DType dtype) { return promoted(dtype); }
 
@@ -218,7 +223,14 @@ ExprPrinter::Text ExprPrinter::logical(const loop::BinaryExpr& e) {
 }
 
 ExprPrinter::Text ExprPrinter::comparison(const loop::BinaryExpr& e) {
-  if (!is_float(e.a->type.dtype) && e.a->type.dtype != DType::kUInt64) {
+  if (!is_float(e.a->type.dtype) && loop::equal(e.a, e.b)) {
+    const bool holds = e.op == BinaryOp::kEq || e.op == BinaryOp::kLe;
+    return text_of(loop::IntLit{holds ? 1 : 0}, loop::kBool);
+  }
+  if (e.a->type.dtype == DType::kUInt64) {  // of which ranges know the lower bound only
+    if (e.op == BinaryOp::kLe && is_zero(e.a)) return text_of(loop::IntLit{1}, loop::kBool);
+    if (e.op == BinaryOp::kLt && is_zero(e.b)) return text_of(loop::IntLit{0}, loop::kBool);
+  } else if (!is_float(e.a->type.dtype)) {
     // What the operands' ranges decide is printed as decided: compilers warn of such comparisons.
     const ValueRange a = ranges_.of(e.a);
     const ValueRange b = ranges_.of(e.b);

@@ -39,6 +39,8 @@ class NameTable {
   std::string add(std::string_view name);
   // For a name that is an identifier already: itself unless it is reserved or taken.
   std::string add_identifier(std::string_view name);
+  // For an identifier that will get a prefix: itself unless it is taken.
+  std::string add_suffix(std::string_view name) { return make_unique(std::string(name)); }
 
  private:
   std::string make_unique(std::string name);

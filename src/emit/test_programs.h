@@ -3,6 +3,7 @@
 // type that the emitter prints, with values at the edges.
 #pragma once
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct TestProgram {
   bool io_in_arena = false;
   std::string text;
 };
+
+inline void PrintTo(const TestProgram& test, std::ostream* out) { *out << test.name; }
 
 inline std::vector<TestProgram> test_programs() {
   return {
@@ -100,7 +103,7 @@ s: int16[32] write align 2, q: uint32[32] write align 4) "" {
     let odd: bool = (b[i] & 1:uint8) == 1:uint8
     let any: bool = small | odd & !small
     let x: int32 = int32(any) + int32(small ^ odd) * 2 + int32(small & odd) * 4
-      + int32(small == odd) * 8 + int32(bool(a[i])) * 16 + int32(!any | small & odd) * 32
+      + int32(small == odd) * 8 + int32(bool(a[i] & 1:int8)) * 16 + int32(!any | small & odd) * 32
     u[i] = (u[i] ^ uint8(x)) ^ 128:uint8
     u[i] = !u[i]
     y[i] = !y[i]
@@ -154,7 +157,7 @@ h: float16[16] write align 2, n: int32[16] write align 4) "" {
     z[i] = float64(x) * 0.1:float64 + abs(float64(i)) + float64(x < 1.0)
     h[i] = float16(float32(float16(x)) + 0.5)
     n[i] = int32(round(min(max(x * 16.0, -1000.0), 1000.0)))
-    n[i] = n[i] + select(x < 0.0, 1, 2) + int32(bool(x))
+    n[i] = n[i] + select(x < 0.0, 1, 2) + int32(bool(min(max(ceil(x), 0.0), 1.0)))
   }
 }
 run {

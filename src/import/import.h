@@ -34,12 +34,12 @@ struct ImportLimits {
 };
 
 struct ImportOptions {
-  std::string name;  // of the graph
+  std::string name = {};  // of the graph
   // Extents that the model leaves open: "TENSOR:DIMENSION" (dimensions counted from 0) to extent.
   // Each key must name an open extent of an input.
-  std::map<std::string, int64_t> dims;
-  Infer infer;  // absent: the shapes that the file states are believed
-  ImportLimits limits;
+  std::map<std::string, int64_t> dims = {};
+  Infer infer = {};  // absent: the shapes that the file states are believed
+  ImportLimits limits = {};
 };
 
 struct Imported {

@@ -18,10 +18,14 @@ Result<Imported> import_aligned(std::span<const uint8_t> bytes, const ImportOpti
 
   UniqueNames names(options.limits.name_bytes);
   std::vector<tflite::Tensor> tensors = tflite::read_tensors(model, options, names, report);
+  const int64_t errors_before = report.num_errors();
   const std::vector<int64_t> order = tflite::execution_order(model, tensors, report);
+  const bool is_graph = report.num_errors() == errors_before;
   tflite::GraphBuilder builder(model, tensors, options, names, report);
   for (const int64_t position : order) {
-    tflite::read_operator(builder, model.operators[static_cast<size_t>(position)]);
+    const tflite::Operator& op = model.operators[static_cast<size_t>(position)];
+    // If tensors have no single origin, attributes cannot be judged; the table of operators can.
+    if (tflite::is_supported(builder, op) && is_graph) tflite::read_operator(builder, op);
   }
   if (report.has_errors()) return report.errors();
 

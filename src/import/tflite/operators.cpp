@@ -326,6 +326,11 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {BuiltinOperator::QUANTIZE, 1, 1, read_quantize},
 });
 
+const OperatorRow* find_row(BuiltinOperator code) {
+  const auto* row = std::ranges::find(kRows, code, &OperatorRow::code);
+  return row == kRows.end() ? nullptr : row;
+}
+
 // Whether the operator has the inputs and outputs of its row; a diagnostic if not.
 bool has_arity(OperatorReader& reader, const OperatorRow& row) {
   if (reader.op().outputs.size() != 1) {
@@ -349,21 +354,23 @@ bool has_arity(OperatorReader& reader, const OperatorRow& row) {
 
 std::span<const OperatorRow> operator_rows() { return kRows; }
 
+bool is_supported(GraphBuilder& builder, const Operator& op) {
+  if (find_row(op.code)) return true;
+  return OperatorReader(builder, op)
+      .fail(Code::kOperatorUnsupported, "the operator is not supported",
+            "`ingot ops` lists the operators that are");
+}
+
 void read_operator(GraphBuilder& builder, const Operator& op) {
-  OperatorReader reader(builder, op);
-  const auto* row = std::ranges::find(kRows, op.code, &OperatorRow::code);
-  if (row == kRows.end()) {
-    reader.fail(Code::kOperatorUnsupported, "the operator is not supported",
-                "`ingot ops` lists the operators that are");
-    return;
-  }
   const auto is_usable = [&](int64_t tensor) {
     return tensor < 0 || builder.tensor(tensor).usable;
   };
-  // What is wrong with the others has been said.
   if (!std::ranges::all_of(op.inputs, is_usable) || !std::ranges::all_of(op.outputs, is_usable)) {
     return;
   }
+  const OperatorRow* row = find_row(op.code);
+  CHECK(row);
+  OperatorReader reader(builder, op);
   if (has_arity(reader, *row)) row->read(reader);
 }
 

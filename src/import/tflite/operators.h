@@ -20,7 +20,11 @@ struct OperatorRow {
 // By code, ascending.
 std::span<const OperatorRow> operator_rows();
 
-// Adds what `op` computes to the graph, or reports why that cannot be.
+// Whether the table has a row for `op`; a diagnostic if not.
+bool is_supported(GraphBuilder& builder, const Operator& op);
+
+// Adds what a supported operator computes to the graph, or reports why that cannot be. Operators
+// with unusable tensors are passed over: what is wrong with those has been said.
 void read_operator(GraphBuilder& builder, const Operator& op);
 
 }  // namespace ingot::tflite
