@@ -144,7 +144,6 @@ TEST_P(Emitted, KeepsToHundredColumnsAndIsDeterministic) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Emitted, testing::ValuesIn(test_programs()),
-<<<<<<< HEAD
                          [](const testing::TestParamInfo<TestProgram>& row) {
                            return row.param.name;
                          });
@@ -197,12 +196,6 @@ int main(void) {
   EXPECT_EQ(output, "40 64 0 -1 -1 -1 -1 -1 -2 -2 0 0");
 }
 
-=======
-                         [](const testing::TestParamInfo<TestProgram>& info) {
-                           return info.param.name;
-                         });
-
->>>>>>> main
 TEST(EmittedPrograms, LinkTogether) {
   if (!has_program("gcc") || !has_program("g++")) GTEST_SKIP() << "no gcc on the PATH";
   TemporaryFolder folder;

@@ -22,6 +22,9 @@ std::string by(int64_t h, int64_t w) { return fmt::format("{}x{}", h, w); }
 // ceil(e / d) and floor(e / d).
 Expr ceil_div(const Expr& e, int64_t d) { return loop::floor_div(e + (d - 1), d); }
 
+// The dilation, which means nothing where there is one tap.
+int64_t tap_distance(const Window& window) { return window.kernel > 1 ? window.dilation : 1; }
+
 }  // namespace
 
 Fault check_windows(const Windows& windows) {
@@ -57,22 +60,22 @@ Fault check_windows(const Windows& windows) {
 Axis taps(Lowering& lowering, const std::string& name, const Window& window, const Expr& position) {
   Expr begin = lit(0);
   Expr end = lit(window.kernel);
-  const int64_t dilation = window.kernel > 1 ? window.dilation : 1;
+  const int64_t distance = tap_distance(window);
   if (window.before > 0) {
     const Expr outside = lit(window.before) - position * window.stride;
-    begin = loop::max(ceil_div(outside, dilation), begin);
+    begin = loop::max(ceil_div(outside, distance), begin);
   }
   const int64_t last_cell = (window.num_positions() - 1) * window.stride +
                             (window.kernel - 1) * window.dilation - window.before;
   if (last_cell >= window.image) {
     const Expr inside = lit(window.image + window.before) - position * window.stride;
-    end = loop::min(ceil_div(inside, dilation), end);
+    end = loop::min(ceil_div(inside, distance), end);
   }
   return axis(lowering, name, std::move(begin), std::move(end));
 }
 
 Expr cell_of(const Window& window, const Expr& position, const Expr& tap) {
-  return position * window.stride + tap * window.dilation + -window.before;
+  return position * window.stride + tap * tap_distance(window) + -window.before;
 }
 
 }  // namespace ingot
