@@ -63,7 +63,7 @@ int report_misfit(const Session& session, const plan::PoolPlan& pool, int64_t ca
 int plan_file(const Session& session, const Arguments& arguments) {
   const Result<std::vector<uint8_t>> bytes = read_file(arguments.problem);
   if (!bytes) return report(session, bytes.error());
-  const Result<plan::CsvProblem> csv = plan::read_csv({bytes->begin(), bytes->end()});
+  const Result<plan::CsvProblem> csv = plan::read_csv(std::string(bytes->begin(), bytes->end()));
   if (!csv) return report(session, csv.error());
   plan::Problem problem = csv->problem;
   const std::string fault = plan::find_fault(problem);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/order.h"
+#include "support/diagnostic.h"
 
 namespace ingot {
 namespace {
