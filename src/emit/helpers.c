@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Bodies stand on lines of their own, as in all generated C. */
+/* clang-format off */
+
 /* The lesser; a where neither is. */
 static inline int32_t min_int32(int32_t a, int32_t b) {
   return b < a ? b : a;
