@@ -26,13 +26,14 @@ std::string text_of(const plan::Problem& problem) {
 
 // `buffers` and `runner` as a program. The kernels one, two and three take as many int8 pointers.
 loop::Program program_of(const std::string& buffers, const std::string& runner) {
-  const std::string text = "program net\n" + buffers +
-                           "kernel one(a: int8[1] update align 1) { }\n"
-                           "kernel two(a: int8[1] update align 1, b: int8[1] update align 1) { }\n"
-                           "kernel three(a: int8[1] update align 1, b: int8[1] update align 1, "
-                           "c: int8[1] update align 1) { }\n"
-                           "run {\n" +
-                           runner + "}\n";
+  const std::string text =
+      "program net\n" + buffers +
+      "kernel one(a: int8[1] update align 1) \"\" { }\n"
+      "kernel two(a: int8[1] update align 1, b: int8[1] update align 1) \"\" { }\n"
+      "kernel three(a: int8[1] update align 1, b: int8[1] update align 1, "
+      "c: int8[1] update align 1) \"\" { }\n"
+      "run {\n" +
+      runner + "}\n";
   Result<loop::Program> program = loop::parse(text);
   if (!program) throw InternalError(program.error().front().what + "\n" + text);
   return *std::move(program);

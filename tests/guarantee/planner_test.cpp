@@ -27,7 +27,7 @@ namespace {
 
 class OfGraph : public ::testing::TestWithParam<GuaranteeGraph> {};
 INSTANTIATE_TEST_SUITE_P(Guarantee, OfGraph, ::testing::ValuesIn(guarantee_graphs()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& graph) { return graph.param.name; });
 
 TEST_P(OfGraph, LegacyPlannerOverrunsTheCaller) {
   const legacy::TokenPlan plan = legacy::plan_tokens(graph_of(GetParam().text));

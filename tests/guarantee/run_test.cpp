@@ -35,7 +35,7 @@ Compiled expect_compiled(const std::string& name, Result<Compiled> compiled) {
   return *std::move(compiled);
 }
 
-std::vector<Compiled> compile_all(const Board& board, const Way& way) {
+std::vector<Compiled> compile_all(const toolchain::Board& board, const Way& way) {
   CompileOptions options;
   options.target = board.target;
   options.io = way.io;
@@ -59,6 +59,8 @@ INSTANTIATE_TEST_SUITE_P(Boards, Guarantee, ::testing::Values("c99", "cortex-m4"
                          toolchain::name_of_case);
 
 TEST_P(Guarantee, NothingOfTheCallersIsTouched) {
+  toolchain::BuildOptions options;
+  options.flags = {"-std=c99", "-O2", "-ffp-contract=off"};
   for (const Way& way : kWays) {
     // On the core, the two ways that differ most.
     if (!board_->is_host() && (way.io == EmitOptions::Io::kArena) != way.reuse_inputs) continue;
@@ -68,8 +70,8 @@ TEST_P(Guarantee, NothingOfTheCallersIsTouched) {
       runs.push_back({compiled.interface, compiled.files,
                       random_vectors(compiled.model, Rounding::kDouble, 1, 2)});
     }
-    const Result<toolchain::Execution> execution = toolchain::build_and_run(
-        *board_, many_models(runs), {.flags = {"-std=c99", "-O2", "-ffp-contract=off"}});
+    const Result<toolchain::Execution> execution =
+        toolchain::build_and_run(*board_, many_models(runs), options);
     ASSERT_TRUE(execution.has_value()) << execution.error().front().what
                                        << ::testing::PrintToString(execution.error().front().notes);
     EXPECT_EQ(execution->fault, "") << way.name;
@@ -81,6 +83,8 @@ TEST_P(Guarantee, NothingOfTheCallersIsTouched) {
 
 // What the harness of this test says of a model that does what must not be done.
 TEST_P(Guarantee, TheHarnessSeesWhatIsWrong) {
+  toolchain::BuildOptions options;
+  options.flags = {"-std=c99", "-O0"};
   const struct {
     const char* statement;
     const char* message;
@@ -112,7 +116,7 @@ TEST_P(Guarantee, TheHarnessSeesWhatIsWrong) {
                                row.statement)}};
     run.vectors = {{{{1, 2, 3, 4}}, {{1, 2, 3, 4}}}};
     const Result<toolchain::Execution> execution =
-        toolchain::build_and_run(*board_, many_models({&run, 1}), {.flags = {"-std=c99", "-O0"}});
+        toolchain::build_and_run(*board_, many_models({&run, 1}), options);
     ASSERT_TRUE(execution.has_value()) << execution.error().front().what;
     EXPECT_EQ(execution->exit_code, 1) << row.statement;
     EXPECT_THAT(execution->console, ::testing::HasSubstr(row.message));
