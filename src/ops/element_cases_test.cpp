@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference against loops on the small shapes of tests/support/element_cases.h.
+#include "tests/support/element_cases.h"
+
 #include <gtest/gtest.h>
 
-#include "tests/support/element_cases.h"
 #include "tests/support/triangle.h"
 
 namespace ingot::testing {
