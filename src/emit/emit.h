@@ -32,6 +32,8 @@ struct EmitOptions {
 
   // Headers that the spellings of intrinsics need.
   std::vector<std::string> headers = {};
+  // A statement that stands between two calls of the runner, for measuring each; empty: none.
+  std::string step_mark = {};
 };
 
 struct CFile {

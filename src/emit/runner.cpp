@@ -126,6 +126,7 @@ std::vector<std::string> Runner::about(const loop::CallNote& note) const {
 
 void Runner::print_call(const loop::CallKernel& call) {
   out_.blank();
+  if (next_note_ > 0 && !options_.step_mark.empty()) out_.line(options_.step_mark);
   if (next_note_ < program_.notes.size()) out_.comment(about(program_.notes[next_note_]));
   ++next_note_;
   const loop::Kernel& kernel = *kernels_.at(call.kernel);

@@ -44,4 +44,12 @@ Result<Imported> import_tflite(std::span<const uint8_t> bytes, const ImportOptio
   return import_aligned(aligned, options);
 }
 
+std::vector<std::string> supported_tflite_operators() {
+  std::vector<std::string> names;
+  for (const tflite::OperatorRow& row : tflite::operator_rows()) {
+    names.emplace_back(tflite::format::EnumNameBuiltinOperator(row.code));
+  }
+  return names;
+}
+
 }  // namespace ingot

@@ -11,6 +11,8 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "import/import.h"
 
@@ -21,5 +23,8 @@ namespace ingot {
 // operator indices. A fused activation becomes a clamp of its own, behind an operator that writes a
 // value named "<output>/pre_activation".
 Result<Imported> import_tflite(std::span<const uint8_t> bytes, const ImportOptions& options);
+
+// The operators of .tflite files that are read, as the format spells them: "CONV_2D".
+std::vector<std::string> supported_tflite_operators();
 
 }  // namespace ingot
