@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "emit/test_build.h"
+#include "tests/support/element_cases.h"
 #include "tests/support/operator_cases.h"
 #include "tests/support/triangle.h"
 
@@ -124,7 +125,12 @@ INSTANTIATE_TEST_SUITE_P(All, OperatorsInC,
                          ::testing::Values(Cases{"conv_2d", conv_2d_cases},
                                            Cases{"depthwise_conv_2d", depthwise_conv_2d_cases},
                                            Cases{"fully_connected", fully_connected_cases},
-                                           Cases{"pool_2d", pool_2d_cases}),
+                                           Cases{"pool_2d", pool_2d_cases},
+                                           Cases{"binary", binary_cases},
+                                           Cases{"elementwise", elementwise_cases},
+                                           Cases{"pad", pad_cases}, Cases{"reduce", reduce_cases},
+                                           Cases{"move", move_cases}, Cases{"concat", concat_cases},
+                                           Cases{"softmax", softmax_cases}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

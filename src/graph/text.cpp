@@ -43,6 +43,12 @@ std::string print_field(const Padding& value) {
   return fmt::format("{{{},{},{},{}}}", value.top, value.bottom, value.left, value.right);
 }
 
+// A template of its own: clang looks into generic lambdas for members of O before it discards them.
+template <class O, class Kind>
+std::string_view kind_name(Kind kind) {
+  return O::kinds[static_cast<size_t>(kind)];
+}
+
 template <class O>
 std::string print_fields(const O& op, bool all_fields) {
   std::vector<std::string> defaults;
@@ -50,7 +56,7 @@ std::string print_fields(const O& op, bool all_fields) {
   const auto collect_into = [](std::vector<std::string>& list) {
     return [&list](std::string_view name, const auto& value) {
       if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>) {
-        list.push_back(fmt::format("{}={}", name, O::kinds[static_cast<size_t>(value)]));
+        list.push_back(fmt::format("{}={}", name, kind_name<O>(value)));
       } else {
         list.push_back(fmt::format("{}={}", name, print_field(value)));
       }
@@ -62,7 +68,8 @@ std::string print_fields(const O& op, bool all_fields) {
     O::fields(default_op, collect_into(defaults));
     for (size_t i = fields.size(); i-- > 0;) {
       const bool is_kind = fields[i].starts_with("kind=");
-      if (fields[i] == defaults[i] && !is_kind) fields.erase(fields.begin() + ptrdiff_t(i));
+      if (fields[i] == defaults[i] && !is_kind)
+        fields.erase(fields.begin() + static_cast<ptrdiff_t>(i));
     }
   }
   return fields.empty() ? std::string(O::name)

@@ -11,7 +11,7 @@
 
 namespace ingot::toolchain {
 
-class OnBoard : public testing::TestWithParam<std::string> {
+class OnBoard : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     board_ = find_board(GetParam());
@@ -22,7 +22,7 @@ class OnBoard : public testing::TestWithParam<std::string> {
   const Board* board_ = nullptr;
 };
 
-inline std::string name_of_case(const testing::TestParamInfo<std::string>& info) {
+inline std::string name_of_case(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::erase(name, '-');
   return name;
