@@ -43,6 +43,9 @@ void add_completion_command(CLI::App& app, Session& session);
 // Prints `diagnostics` to standard error as the session wants them, and returns the exit code that
 // they mean.
 int report(const Session& session, const Diagnostics& diagnostics);
+
+// What a user of a successful command must hear of: all but the notes, which `inspect` prints.
+Diagnostics without_notes(Diagnostics diagnostics);
 // The same for a fault of the command line.
 int report_usage(const Session& session, const std::string& what, const std::string& hint = "");
 
