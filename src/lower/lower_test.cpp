@@ -8,7 +8,7 @@
 
 #include "graph/text.h"
 #include "graph/verify.h"
-#include "loop/interpret.h"
+#include "loop/text.h"
 #include "loop/verify.h"
 #include "lower/places.h"
 
@@ -171,29 +171,125 @@ struct LowerCase {
 };
 const LowerCase kLowerCases[] = {
     {"a reshape is another name",
-     "x: int8[1,4] = input\nt: int8[1,4] = clamp(high=9) x\n"
-     "v: int8[2,2] = reshape(shape={2,2}) t\ny: int8[2,2] = clamp(high=8) v\noutput y\n",
-     ""},
+     R"(x: int8[1,4] = input
+t: int8[1,4] = clamp(high=9) x
+v: int8[2,2] = reshape(shape={2,2}) t
+y: int8[2,2] = clamp(high=8) v
+output y
+)",
+     R"(program net
+buffer input0 int8[4] input align 1 tensor "x" type int8[1,4]
+buffer output0 int8[4] output align 1 tensor "y" type int8[2,2]
+buffer t0 int8[4] arena align 4 tensor "t"
+run {
+  call clamp_0(input0, t0) note "t" clamp macs 0 operators []
+  call clamp_1(t0, output0) note "y" clamp macs 0 operators []
+}
+)"},
     {"a reshape at the end is the output itself; equal kernels are one",
-     "x: int8[1,4] = input\nt: int8[1,4] = clamp(high=9) x\nu: int8[1,4] = clamp(high=9) t\n"
-     "y: int8[2,2] = reshape(shape={2,2}) u\noutput y\n",
-     ""},
+     R"(x: int8[1,4] = input
+t: int8[1,4] = clamp(high=9) x
+u: int8[1,4] = clamp(high=9) t
+y: int8[2,2] = reshape(shape={2,2}) u
+output y
+)",
+     R"(program net
+buffer input0 int8[4] input align 1 tensor "x" type int8[1,4]
+buffer output0 int8[4] output align 1 tensor "y" type int8[2,2]
+buffer t0 int8[4] arena align 4 tensor "t"
+run {
+  call clamp_0(input0, t0) note "t" clamp macs 0 operators []
+  call clamp_0(t0, output0) note "u" clamp macs 0 operators []
+}
+)"},
     {"pieces of a concatenation are tied to the whole",
-     "x: int16[1,4] = input\na: int16[1,4] = clamp(high=9) x\nb: int16[1,4] = clamp(high=8) x\n"
-     "c: int16[1,8] = concat(axis=1) a, b\ny: int16[1,8] = clamp(high=7) c\noutput y\n",
-     ""},
+     R"(x: int16[1,4] = input
+a: int16[1,4] = clamp(high=9) x
+b: int16[1,4] = clamp(high=8) x
+c: int16[1,8] = concat(axis=1) a, b
+y: int16[1,8] = clamp(high=7) c
+output y
+)",
+     R"(program net
+buffer input0 int16[4] input align 2 tensor "x" type int16[1,4]
+buffer output0 int16[8] output align 2 tensor "y" type int16[1,8]
+buffer t0 int16[4] arena align 2 tie 0 0 tensor "a"
+buffer t1 int16[4] arena align 2 tie 0 8 tensor "b"
+buffer t2 int16[8] arena align 4 tie 0 0 tensor "c"
+run {
+  call clamp_0(input0, t0) note "a" clamp macs 0 operators []
+  call clamp_1(input0, t1) note "b" clamp macs 0 operators []
+  call clamp_2(t2, output0) note "y" clamp macs 0 operators []
+}
+)"},
     {"or are written where the caller wants the whole",
-     "x: int16[1,4] = input\na: int16[1,4] = clamp(high=9) x\nb: int16[1,4] = clamp(high=8) x\n"
-     "y: int16[1,8] = concat(axis=1) a, b\noutput y\n",
-     ""},
+     R"(x: int16[1,4] = input
+a: int16[1,4] = clamp(high=9) x
+b: int16[1,4] = clamp(high=8) x
+y: int16[1,8] = concat(axis=1) a, b
+output y
+)",
+     R"(program net
+buffer input0 int16[4] input align 2 tensor "x" type int16[1,4]
+buffer output0 int16[8] output align 2 tensor "y" type int16[1,8]
+run {
+  call clamp_0(input0, output0) note "a" clamp macs 0 operators []
+  call clamp_1(input0, output0 + 4) note "b" clamp macs 0 operators []
+}
+)"},
     {"one tensor in two of the caller's buffers is copied",
-     "x: int8[4] = input\ny: int8[4] = clamp(high=9) x\noutput y\noutput y\n", ""},
-    {"an input as an output is copied", "x: int8[4] = input\noutput x\n", ""},
-    {"a constant as an output is copied", "k: int8[4] = const {1,2,3,4}\noutput k\n", ""},
+     R"(x: int8[4] = input
+y: int8[4] = clamp(high=9) x
+output y
+output y
+)",
+     R"(program net
+buffer input0 int8[4] input align 1 tensor "x" type int8[4]
+buffer output0 int8[4] output align 1 tensor "y" type int8[4]
+buffer output1 int8[4] output align 1 tensor "y" type int8[4]
+run {
+  call clamp_0(input0, output0) note "y" clamp macs 0 operators []
+  call copy_0(output0, output1) note "y/copy1" copy macs 0 operators []
+}
+)"},
+    {"an input as an output is copied",
+     R"(x: int8[4] = input
+output x
+)",
+     R"(program net
+buffer input0 int8[4] input align 1 tensor "x" type int8[4]
+buffer output0 int8[4] output align 1 tensor "x" type int8[4]
+run {
+  call copy_0(input0, output0) note "x/copy1" copy macs 0 operators []
+}
+)"},
+    {"a constant as an output is copied",
+     R"(k: int8[4] = const {1,2,3,4}
+output k
+)",
+     R"(program net
+buffer output0 int8[4] output align 1 tensor "k" type int8[4]
+buffer x_0 int8[4] constant align 4 tensor "k" data 01020304
+run {
+  call copy_0(x_0, output0) note "k/copy1" copy macs 0 operators []
+}
+)"},
     {"an output that is read later is written once, where the caller has it",
-     "x: int8[4] = input\ny: int8[4] = clamp(high=9) x\nz: int8[4] = clamp(high=8) y\n"
-     "output y\noutput z\n",
-     ""},
+     R"(x: int8[4] = input
+y: int8[4] = clamp(high=9) x
+z: int8[4] = clamp(high=8) y
+output y
+output z
+)",
+     R"(program net
+buffer input0 int8[4] input align 1 tensor "x" type int8[4]
+buffer output0 int8[4] output align 1 tensor "y" type int8[4]
+buffer output1 int8[4] output align 1 tensor "z" type int8[4]
+run {
+  call clamp_0(input0, output0) note "y" clamp macs 0 operators []
+  call clamp_1(output0, output1) note "z" clamp macs 0 operators []
+}
+)"},
 };
 
 TEST(Lower, Outlines) {
@@ -201,6 +297,8 @@ TEST(Lower, Outlines) {
     SCOPED_TRACE(row.title);
     const loop::Program program = lower(graph_of(row.graph), {.name = "net"});
     EXPECT_EQ(outline(program), row.outline);
+    EXPECT_THAT(loop::find_faults(program), testing::IsEmpty());
+    EXPECT_TRUE(loop::unproved_accesses(program).empty());
     EXPECT_EQ(program.notes.size(),
               static_cast<size_t>(std::ranges::count_if(program.runner, [](const loop::Stmt& stmt) {
                 return std::holds_alternative<loop::CallKernel>(stmt.kind);
