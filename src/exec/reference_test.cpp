@@ -59,12 +59,7 @@ TEST(ReferenceExecutor, RunAllHasEveryValue) {
     EXPECT_EQ(static_cast<int64_t>(values[v].size()), value.type.size_bytes()) << value.name;
     if (value.name == "a") {
       EXPECT_THAT(values[v], ElementsAre(0, 0, 1, 2));
-<<<<<<< HEAD
     } else if (value.name == "k") {
-=======
-    }
-    if (value.name == "k") {
->>>>>>> cli
       EXPECT_THAT(values[v], ElementsAre(5, 6));
     }
   }
