@@ -83,11 +83,6 @@ std::string help_of(const CLI::App& app) {
 
 }  // namespace
 
-Diagnostics without_notes(Diagnostics diagnostics) {
-  std::erase_if(diagnostics, [](const Diagnostic& d) { return d.severity == Severity::kNote; });
-  return diagnostics;
-}
-
 int report(const Session& session, const Diagnostics& diagnostics) {
   if (diagnostics.empty()) return kDone;
   const std::string text = session.diagnostics_format == "json"

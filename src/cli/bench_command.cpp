@@ -95,7 +95,7 @@ int bench_model(const Session& session, const Arguments& arguments) {
   if (arguments.layers) compile_options.step_mark = kStepMark;
   const Result<Compiled> compiled = compile(*bytes, compile_options);
   if (!compiled) return report(session, compiled.error());
-  report(session, without_notes(compiled->warnings));
+  report_warnings(session, compiled->warnings);
 
   const Progress progress("measuring on " + compile_options.target);
   const int64_t runs = arguments.runs > 0 ? arguments.runs : (*board)->is_host() ? kRunsOnHost : 1;

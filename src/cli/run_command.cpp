@@ -87,7 +87,7 @@ int run_model(const Session& session, const Arguments& arguments) {
   if (!file) return report(session, file.error());
   const Result<ImportedModel> imported = read_model(*file, *options);
   if (!imported) return report(session, imported.error());
-  report(session, without_notes(imported->warnings));
+  report_warnings(session, imported->warnings);
   const Graph& graph = imported->graph;
 
   const Result<std::vector<TensorBytes>> inputs = read_inputs(graph, arguments.inputs);

@@ -113,7 +113,7 @@ int validate_model(const Session& session, const Arguments& arguments) {
   if (!bytes) return report(session, bytes.error());
   const Result<ImportedModel> imported = read_model(*bytes, *options);
   if (!imported) return report(session, imported.error());
-  report(session, without_notes(imported->warnings));
+  report_warnings(session, imported->warnings);
   const Graph& model = imported->graph;
   const Graph compared = arguments.layers ? with_inner_outputs(model) : model;
   const Result<Compiled> compiled = compile_graph(compared, *options, imported->sha256);
