@@ -16,7 +16,9 @@ buffer y int8[4] output align 1
 buffer a int8[4] arena align 1
 buffer b int8[6] arena align 1
 buffer c int8[2] arena align 1
-kernel move(from: int8[2] read align 1, to: int8[2] write align 1) { to[0] = from[0] }
+kernel move(from: int8[2] read align 1, to: int8[2] write align 1) "" {
+  to[0] = from[0]
+}
 run {
 )" + calls + "}\n";
   Result<loop::Program> program = loop::parse(text);
