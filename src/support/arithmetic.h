@@ -16,6 +16,12 @@ inline std::optional<int64_t> checked_add(int64_t a, int64_t b) {
   return sum;
 }
 
+inline std::optional<int64_t> checked_sub(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) return std::nullopt;
+  return difference;
+}
+
 inline std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
   int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator's `lower` rule works with: it asks for its parameters, builds a nest of loops in
+// `body`, and hands every element that it produces to `store`, which applies the node's epilogue.
+// There is no other place where an epilogue is lowered.
+//
+// Element values travel as int32 for integers of up to 32 bits (always within the range of their
+// dtype), int64 for 64-bit ones, and as they are for floats; only `load` and `store` know the
+// width.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "graph/graph.h"
+#include "loop/loop.h"
+#include "ops/rules.h"
+
+namespace ingot {
+
+// What a kernel's parameter is bound to.
+struct ConstantArg {
+  DType dtype = DType::kInt8;
+  Bytes bytes;
+};
+struct ScratchArg {
+  DType dtype = DType::kInt32;
+  int64_t num_elements = 0;
+};
+using KernelArg = std::variant<ValueId, ConstantArg, ScratchArg>;
+
+struct LoweredKernel {
+  loop::Kernel kernel;  // without a name
+  std::vector<KernelArg> args;
+  std::vector<loop::Function> functions;  // that the kernel calls, callees first
+};
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const Node& node, Rounding rounding);
+
+  template <class T>
+  const T& op() const {
+    return std::get<T>(node_.op);
+  }
+  const Node& node() const { return node_; }
+  Rounding rounding() const { return rounding_; }
+
+  bool has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i].present(); }
+  const TensorType& input_type(size_t i) const { return graph_[node_.inputs.at(i)].type; }
+  // The bytes of input i, which must be constant.
+  const Bytes& input_constant(size_t i) const;
+  // What the operator itself yields, before the epilogue.
+  const TensorType& output_type() const { return produced_type(graph_, node_); }
+
+  // Each adds a parameter to the kernel and returns its name, which is `name` made unique.
+  // Asking twice for one input, or for equal constants, gives one parameter: a kernel may store in
+  // several places, and each applies the epilogue.
+  std::string input(size_t i, const std::string& name);
+  std::string constant(const std::string& name, DType dtype, Bytes bytes);
+  std::string scratch(const std::string& name, DType dtype, int64_t num_elements);
+
+  // Makes `function` part of the program; later calls with the same name change nothing.
+  void use(const loop::Function& function);
+
+  // The element of parameter `param` (an input or constant of `dtype`) at `index`, as it travels.
+  static loop::Expr load(const std::string& param, DType dtype, loop::Expr index);
+
+  // Stores the produced element with flat row-major index `index` of the output. `channel` is the
+  // index along the last dimension where the caller has it at hand (epilogues may use it).
+  loop::Block store(const loop::Expr& index, loop::Expr value);
+
+  // A name for a local that no other local or parameter of this kernel has.
+  std::string fresh(const std::string& name);
+
+  loop::Block body;
+  std::string comment;
+
+  LoweredKernel finish() &&;
+
+ private:
+  std::string add_param(loop::Param param, KernelArg arg);
+  // The parameter through which `id` is read, added under `name` if there is none.
+  std::string read_param(ValueId id, const std::string& name);
+
+  const Graph& graph_;
+  const Node& node_;
+  Rounding rounding_;
+  LoweredKernel result_;
+  std::vector<std::string> names_;
+};
+
+// Runs the node's `lower` rule.
+LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding);
+
+// `lower` of every elementwise operator whose operands have the output's shape or one element: one
+// flat loop over the elements that loads, applies the `element` rule and stores.
+// Broadcasting operators lower themselves.
+void lower_elementwise(Lowering& lowering);
+
+}  // namespace ingot

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a loop program to addresses: the runner's allocations become the planner's problem, and the
+// planner's answer becomes offsets.
+//
+// The planner sees buffers of the arena only. The caller's inputs and outputs are parameters of the
+// runner: they never enter the problem, so no plan can share, grow or retype them. With
+// `io_in_arena` they are part of the arena by the caller's wish: an input is alive from the start
+// of a run (to its end, unless inputs may be overwritten), an output from its first write to the
+// end.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "loop/program.h"
+#include "plan/plan.h"
+
+namespace ingot {
+
+struct StorageOptions {
+  bool io_in_arena = false;
+  bool reuse_inputs = false;
+  plan::Limits limits = {};
+};
+
+struct Storage {
+  loop::Program program;  // with offset_bytes of every buffer that lies in the arena
+  plan::Problem problem;
+  plan::Plan plan;              // of problem; checked by plan::find_violation
+  std::vector<size_t> buffers;  // by buffer of the problem: its index in program.buffers
+  int64_t num_steps = 0;        // time points of the runner: one per call
+  int64_t arena_bytes = 0;
+  int64_t arena_alignment = 1;  // of the arena's start, for the offsets to mean what they say
+};
+
+// The planner's problem for `program`, and which of its buffers each allocation is.
+Storage make_problem(loop::Program program, const StorageOptions& options);
+
+// make_problem, solved: offsets are set. Throws InternalError if the plan breaks a rule.
+Storage place(loop::Program program, const StorageOptions& options);
+
+}  // namespace ingot
