@@ -14,32 +14,68 @@
 namespace ingot::plan {
 namespace {
 
-class Exact : public testing::TestWithParam<Features> {};
+struct Case {
+  const char* name;
+  Features features;
+  int64_t largest;  // size of a buffer
+  int64_t rounds;
+};
 
+class Exact : public testing::TestWithParam<Case> {};
+
+// 11,000 problems in all.
 TEST_P(Exact, EqualsBruteForce) {
+  const auto [name, features, largest, rounds] = GetParam();
   ProblemGenerator generator(11);
   int64_t above_load = 0;
-  for (int64_t round = 0; round < 250; ++round) {
+  for (int64_t round = 0; round < rounds; ++round) {
     const Problem problem =
-        generator.make(generator.pick(1, 7), generator.pick(2, 7), 5, GetParam());
-    // No climbing, so that the searches have more to do.
-    const Plan plan = solve(problem, {.search_nodes = 100'000, .climb_steps = 0});
+        generator.make(generator.pick(1, 7), generator.pick(2, 7), largest, features);
+    // Mostly no climbing, so that the searches have more to do.
+    const Plan plan =
+        solve(problem, {.search_nodes = 100'000, .climb_steps = round % 4 == 3 ? 10 : 0});
     ASSERT_EQ(find_violation(problem, plan), "") << round;
     ASSERT_TRUE(plan.optimal) << round;
-    ASSERT_EQ(plan.pools[0].height_bytes, BruteForce(problem).least_height()) << round;
+    ASSERT_FALSE(BruteForce(problem).fits(plan.pools[0].height_bytes - 1)) << round;
     above_load += plan.pools[0].height_bytes > plan.pools[0].load_bytes ? 1 : 0;
   }
-  // Up to seven plain buffers always fit into their load.
+  // Up to seven buffers of one byte's alignment always fit into their load.
   const bool plain =
-      !GetParam().alignments && !GetParam().fixed && !GetParam().groups && !GetParam().overlaps;
-  EXPECT_EQ(above_load > 0, !plain);
+      !features.alignments && !features.fixed && !features.groups && !features.overlaps;
+  EXPECT_EQ(above_load > 0, !plain) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Features, Exact,
-                         testing::Values(Features{}, Features{.alignments = true},
-                                         Features{.fixed = true}, Features{.groups = true},
-                                         Features{.overlaps = true},
-                                         Features{true, true, true, true}));
+// Bounds and heights are sound as well where the searches run out of nodes.
+TEST_P(Exact, StatesNothingFalseOnFewNodes) {
+  const auto [name, features, largest, rounds] = GetParam();
+  ProblemGenerator generator(12);
+  for (int64_t round = 0; round < rounds / 5; ++round) {
+    const Problem problem =
+        generator.make(generator.pick(4, 14), generator.pick(3, 12), largest, features);
+    const Plan best = solve(problem, {.search_nodes = 5'000, .climb_steps = 0});
+    ASSERT_EQ(find_violation(problem, best), "") << round;
+    for (const int64_t nodes : {0, 1, 3, 10, 50}) {
+      const Plan plan = solve(problem, {.search_nodes = nodes, .climb_steps = round % 5});
+      ASSERT_EQ(find_violation(problem, plan), "") << round;
+      for (size_t p = 0; p < plan.pools.size(); ++p) {
+        ASSERT_LE(plan.pools[p].lower_bound_bytes, best.pools[p].height_bytes) << round;
+        ASSERT_GE(plan.pools[p].height_bytes, best.pools[p].lower_bound_bytes) << round;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Features, Exact,
+    testing::Values(Case{"Plain", {}, 5, 1500}, Case{"Aligned", {.alignments = true}, 5, 1500},
+                    Case{"Fixed", {.fixed = true}, 5, 1000},
+                    Case{"Groups", {.groups = true}, 5, 1000},
+                    Case{"Overlaps", {.overlaps = true}, 5, 2000},
+                    Case{"Dead", {.fixed = true, .groups = true, .dead = true}, 5, 1000},
+                    Case{"Padded", {.alignments = true, .padded = true}, 19, 1000},
+                    Case{"All", {true, true, true, true, true}, 5, 1000},
+                    Case{"AllPadded", {true, true, true, true, true, true}, 13, 1000}),
+    [](const auto& one) { return one.param.name; });
 
 // The two searches share nothing but the instance.
 TEST(Exact, SkylineAndDisjunctiveAgree) {

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr size_t kRemembered = size_t{1} << 20;
-constexpr int64_t kDeadlineNodes = 1024;  // between looks at the clock
+constexpr int64_t kNodesPerClock = 1024;   // between looks at the clock
+constexpr int64_t kSectionsPerNode = 256;  // a node over more sections counts as several
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -30,8 +31,14 @@ uint64_t mix(uint64_t x) {
 
 bool Skyline::applies(const Instance& instance) {
   if (!instance.overlaps().empty()) return false;
-  for (int64_t i = 0; i < instance.size(); ++i)
-    if (instance[i].members.size() > 1 || instance[i].residue != 0) return false;
+  for (int64_t i = 0; i < instance.size(); ++i) {
+    const Item& item = instance[i];
+    if (item.members.size() > 1 || item.residue != 0) return false;
+    // A tied group of which but one member takes space may reach beyond it.
+    if (!item.members.empty() &&
+        (item.members[0].start != 0 || item.members[0].size != item.extent))
+      return false;
+  }
   return true;
 }
 
@@ -61,7 +68,8 @@ Skyline::Skyline(const Instance& instance) : n_(instance.size()) {
   std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, int64_t> last_equal;
   for (int64_t i = 0; i < n_; ++i) {
     const size_t at = index(i);
-    const bool plain = alignment_[at] == 1 && fixed_[at] < 0;
+    // Swapping a stack keeps its height only if no item ends in padding.
+    const bool plain = alignment_[at] == 1 && fixed_[at] < 0 && size_[at] * unit_ == byte_size_[at];
     const auto next_kind = static_cast<int64_t>(kinds.size());
     kind_.push_back(plain ? kinds.emplace(std::pair(first_[at], last_[at]), next_kind).first->second
                           : -1 - i);
@@ -147,7 +155,8 @@ int64_t Skyline::floor_key(int64_t section, int64_t floor) const {
 }
 
 void Skyline::reset(int64_t height) {
-  if (ceil_div(height, unit_) != height_) failed_.assign(kRemembered, 0);
+  if (height != height_bytes_) failed_.assign(kRemembered, 0);
+  height_bytes_ = height;
   height_ = ceil_div(height, unit_);
   answers_.clear();
   parts_.clear();
@@ -388,9 +397,12 @@ bool Skyline::waste(int64_t section) {
 }
 
 Verdict Skyline::branch(Range range) {
-  if (++visited_ > limit_) return Verdict::kOutOfNodes;
-  if (deadline_ && visited_ % kDeadlineNodes == 0 && std::chrono::steady_clock::now() > *deadline_)
-    limit_ = visited_;
+  visited_ += 1 + (range.last - range.first) / kSectionsPerNode;
+  if (visited_ > limit_) return Verdict::kOutOfNodes;
+  if (deadline_ && --until_clock_ <= 0) {
+    until_clock_ = kNodesPerClock;
+    if (std::chrono::steady_clock::now() > *deadline_) limit_ = visited_;
+  }
   const uint64_t key = key_of(range);
   if (failed_[key % kRemembered] == key) return Verdict::kImpossible;
   const int64_t section = choose(range);

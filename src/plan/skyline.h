@@ -111,12 +111,12 @@ class Skyline {
   std::vector<int64_t> crossing_;  // unplaced items that cross the boundary before the section
   std::vector<int64_t> key_;       // a hash of the floor and the unplaced items that begin there
   // The search.
-  int64_t unit_ = 1;  // all offsets are multiples of it
-  int64_t height_ = 0;
+  int64_t unit_ = 1;                       // all offsets are multiples of it
+  int64_t height_ = 0, height_bytes_ = 0;  // height_ in units, rounded up
   Style style_;
   uint64_t random_ = 0;
   Deadline deadline_;
-  int64_t visited_ = 0, limit_ = 0;
+  int64_t visited_ = 0, limit_ = 0, until_clock_ = 0;
   std::vector<Change> trail_;
   std::vector<int64_t> queue_, queued_;  // sections whose items' least offsets rose
   std::vector<double> blame_;            // how often the section made a state impossible
