@@ -5,7 +5,7 @@
 // A node holds constraints base(j) >= base(i) + w and their least solution. If that breaks no gap
 // it is the lowest placement of the node, since heights only grow with bases. Otherwise a broken
 // pair is put one way round or the other, or a step that can run neither way is given a direction.
-// Unlike the skyline search it needs no order of placement, and so it is complete where an item may
+// Unlike the canonical search it needs no order of placement, and so it is complete where an item may
 // rest on one that begins above it; it is meant for instances of some dozen items, and for
 // larger ones whose least height is near the load.
 #pragma once
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "plan/items.h"
-#include "plan/skyline.h"
+#include "plan/canonical.h"
 
 namespace ingot::plan {
 

@@ -8,7 +8,7 @@
 #include "plan/disjunctive.h"
 #include "plan/greedy.h"
 #include "plan/plan.h"
-#include "plan/skyline.h"
+#include "plan/canonical.h"
 #include "plan/test_problems.h"
 
 namespace ingot::plan {
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 // The two searches share nothing but the instance.
-TEST(Exact, SkylineAndDisjunctiveAgree) {
+TEST(Exact, CanonicalAndDisjunctiveAgree) {
   ProblemGenerator generator(3);
   int64_t above_load = 0;
   for (int64_t round = 0; round < 60; ++round) {
@@ -90,10 +90,10 @@ TEST(Exact, SkylineAndDisjunctiveAgree) {
     Placement best = Placer(instance).place(sorted_items(instance, Order::kBegin), Fit::kFirst);
     const int64_t load = greatest_load(problem, all).bytes;
     ASSERT_NE(Disjunctive(instance).improve(best, load, 1'000'000), Verdict::kOutOfNodes);
-    ASSERT_TRUE(Skyline::applies(instance));
+    ASSERT_TRUE(Canonical::applies(instance));
     for (int64_t height = load; height <= best.height; ++height) {
-      Skyline skyline(instance);
-      const Verdict verdict = skyline.search(height, 1'000'000, round);
+      Canonical canonical(instance);
+      const Verdict verdict = canonical.search(height, 1'000'000, round);
       ASSERT_EQ(verdict, height < best.height ? Verdict::kImpossible : Verdict::kPacked) << round;
     }
     above_load += best.height > load ? 1 : 0;

@@ -13,12 +13,12 @@ namespace {
 
 // Hill climbing may look at so many pairs of items in all.
 constexpr int64_t kClimbPairs = 50'000'000;
-constexpr int64_t kMostSkylineItems = 20'000;
+constexpr int64_t kMostCanonicalItems = 20'000;
 constexpr int64_t kMostDisjunctivePairs = 20'000;
 // Counting sums of sizes may cost so many steps.
 constexpr int64_t kMostSums = 100'000'000;
-// Nodes of the shortest run of the skyline search; others are powers of two times this.
-constexpr int64_t kRun = 2'000;
+// Nodes of the shortest run of the canonical search; others are powers of two times this.
+constexpr int64_t kRun = 1'000;
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -36,7 +36,7 @@ class HeightSearch {
  public:
   HeightSearch(const Instance& instance, Packing& packing, int64_t nodes, Deadline deadline)
       : packing_(packing),
-        skyline_(instance),
+        canonical_(instance),
         reachable_(instance, packing.placement.height),
         instance_(instance),
         nodes_(nodes),
@@ -58,7 +58,7 @@ class HeightSearch {
 
  private:
   bool open() const {
-    return packing_.placement.height > packing_.lower_bound && skyline_.visited() < nodes_ &&
+    return packing_.placement.height > packing_.lower_bound && canonical_.visited() < nodes_ &&
            (!deadline_ || std::chrono::steady_clock::now() < *deadline_);
   }
 
@@ -74,11 +74,11 @@ class HeightSearch {
   }
 
   Verdict decide(int64_t height, int64_t length, int64_t variant) {
-    const int64_t nodes = std::min(length, nodes_ - skyline_.visited());
-    const Verdict verdict = skyline_.search(height, nodes, variant, deadline_);
+    const int64_t nodes = std::min(length, nodes_ - canonical_.visited());
+    const Verdict verdict = canonical_.search(height, nodes, variant, deadline_);
     if (verdict == Verdict::kPacked) {
       Placement& best = packing_.placement;
-      best.bases = skyline_.bases();
+      best.bases = canonical_.bases();
       best.height = height_of(instance_, best.bases);
     }
     if (verdict == Verdict::kImpossible)
@@ -87,7 +87,7 @@ class HeightSearch {
   }
 
   Packing& packing_;
-  Skyline skyline_;
+  Canonical canonical_;
   ReachableHeights reachable_;
   const Instance& instance_;
   int64_t nodes_;
@@ -136,7 +136,7 @@ Packing pack(const Instance& instance, int64_t bound, const Limits& limits, Dead
   packing.placement = place_greedily(instance, bound);
   packing.lower_bound = bound;
   if (packing.placement.height <= bound) return packing;
-  const bool plain = Skyline::applies(instance) && instance.size() <= kMostSkylineItems;
+  const bool plain = Canonical::applies(instance) && instance.size() <= kMostCanonicalItems;
   const int64_t affordable = kClimbPairs / (instance.num_pairs() + instance.size() + 1);
   const int64_t steps = std::min(limits.climb_steps, affordable);
   packing.placement = climb(instance, std::move(packing.placement), bound, steps);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pool: the heuristics, then the exact search that fits the instance, from the lower bound up.
 #pragma once
+#include "plan/canonical.h"
 #include "plan/items.h"
-#include "plan/skyline.h"
 
 namespace ingot::plan {
 
