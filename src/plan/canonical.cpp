@@ -2,6 +2,7 @@
 #include "plan/canonical.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -117,23 +118,25 @@ void Canonical::add_equals() {
   }
 }
 
-// Items of loaded sections first, then long ones; some runs ask for long ones first. Loads are
-// weighted by blame in every other run, and all but the first runs disturb the order.
+// Items of loaded sections first, then long ones; some runs put it another way. Every other run
+// weighs loads by blame, little or much, and all but the first two disturb the order.
 std::vector<int64_t> Canonical::preorder(int64_t variant) const {
-  constexpr double kNoise = 0.3;
-  const bool by_blame = variant % 2 == 1;
-  const bool long_first = variant % 8 == 6;
-  const bool area_second = variant % 8 == 4 || variant % 8 == 5;
+  constexpr double kNoise = 0.1;
+  const bool long_first = variant % 16 == 8;
+  const bool area_second = variant % 16 == 4;
   const double most_blame = blame_.empty() ? 1 : *std::max_element(blame_.begin(), blame_.end());
+  const auto weight = [&](int64_t section) {
+    if (variant % 4 == 0) return 1.0;
+    const double blame = blame_[index(section)] / most_blame;
+    return variant % 4 == 2 ? 1 + blame / 2 : std::sqrt(blame);
+  };
   uint64_t random = mix(static_cast<uint64_t>(variant));
   std::vector<std::tuple<double, double, double, int64_t>> keys;
   for (int64_t i = 0; i < n_; ++i) {
     const Given& given = given_[index(i)];
     double load = 0;
-    for (int64_t s = given.first; s < given.last; ++s) {
-      const double blame = by_blame ? 1 + blame_[index(s)] / most_blame : 1;
-      load = std::max(load, static_cast<double>(load_[index(s)]) * blame);
-    }
+    for (int64_t s = given.first; s < given.last; ++s)
+      load = std::max(load, static_cast<double>(load_[index(s)]) * weight(s));
     random = mix(random);
     const double noise =
         variant < 2 ? 0 : kNoise * (static_cast<double>(random % 1024) / 1024 - 0.5);
@@ -305,11 +308,12 @@ bool Canonical::propagate(const Part& part, int64_t from) {
   for (const int64_t s : queue_) {
     queued_[index(s)] = 0;
     if (!possible || count_[index(s)] == 0) continue;
+    const int64_t old = floor_[index(s)];
     int64_t floor = kNever;
     const int64_t begin = row_[index(s)];
-    for (int64_t r = begin; r < begin + count_[index(s)]; ++r)
+    for (int64_t r = begin; r < begin + count_[index(s)] && floor > old; ++r)
       floor = std::min(floor, lowest_[index(row_items_[index(r)])]);
-    if (floor > floor_[index(s)]) set(floor_[index(s)], floor);
+    if (floor > old) set(floor_[index(s)], floor);
   }
   queue_.clear();
   for (int64_t s = part.first; s < part.last && possible; ++s) {
@@ -400,6 +404,30 @@ Verdict Canonical::solve(Part part, int64_t from) {
   return verdict;
 }
 
+int64_t Canonical::least_top_of(const Part& part) const {
+  int64_t least = kNever;
+  for (int64_t k = part.begin; k < part.end; ++k) {
+    const int64_t i = pool_[index(k)];
+    least = std::min(least, base_[index(i)] + size_[index(i)]);
+  }
+  return least;
+}
+
+// Where in the pool the first item by (offset, preorder) stands that may lie at its base; -1: none.
+int64_t Canonical::next_candidate(const Part& part) const {
+  int64_t least = kNever;
+  for (int64_t k = part.begin; k < part.end; ++k) {
+    const int64_t i = pool_[index(k)];
+    const int64_t base = base_[index(i)];
+    // Without branches, as nobody can foresee them.
+    const int64_t key = lowest_[index(i)] == base ? base * n_ + i : kNever;
+    least = std::min(least, key);
+  }
+  if (least == kNever) return -1;
+  const auto begin = pool_.begin() + part.begin;
+  return std::find(begin, pool_.begin() + part.end, least % n_) - pool_.begin();
+}
+
 Verdict Canonical::branch(Part part, int64_t from) {
   visited_ += 1 + (part.last - part.first) / kSectionsPerNode;
   if (visited_ > limit_) return Verdict::kOutOfNodes;
@@ -410,23 +438,12 @@ Verdict Canonical::branch(Part part, int64_t from) {
   const uint64_t key = key_of(part, from);
   if (failed_[key % kRemembered] == key) return Verdict::kImpossible;
   const size_t start = trail_.size();
-  int64_t least_top = kNever;  // an offset at or above it would be dominated
-  for (int64_t k = part.begin; k < part.end; ++k) {
-    const int64_t i = pool_[index(k)];
-    least_top = std::min(least_top, base_[index(i)] + size_[index(i)]);
-  }
+  const int64_t least_top = least_top_of(part);  // an offset at or above it would be dominated
   while (true) {
-    int64_t at = -1;
-    int64_t next = -1;
-    for (int64_t k = part.begin; k < part.end; ++k) {
-      const int64_t i = pool_[index(k)];
-      if (lowest_[index(i)] != base_[index(i)]) continue;
-      if (next >= 0 && std::pair(base_[index(i)], i) > std::pair(base_[index(next)], next))
-        continue;
-      next = i;
-      at = k;
-    }
-    if (next < 0 || base_[index(next)] >= least_top) break;
+    const int64_t at = next_candidate(part);
+    if (at < 0) break;
+    const int64_t next = pool_[index(at)];
+    if (base_[index(next)] >= least_top) break;
     const size_t mark = trail_.size();
     std::swap(pool_[index(at)], pool_[index(part.end - 1)]);
     const Part rest{part.first, part.last, part.begin, part.end - 1};

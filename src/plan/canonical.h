@@ -90,6 +90,8 @@ class Canonical {
   bool place(int64_t item, const Part& part);
   bool pass(int64_t item, const Part& part);
   uint64_t key_of(const Part& part, int64_t from) const;
+  int64_t least_top_of(const Part& part) const;
+  int64_t next_candidate(const Part& part) const;
   Verdict solve(Part part, int64_t from);
   Verdict branch(Part part, int64_t from);
 

@@ -5,15 +5,15 @@
 // A node holds constraints base(j) >= base(i) + w and their least solution. If that breaks no gap
 // it is the lowest placement of the node, since heights only grow with bases. Otherwise a broken
 // pair is put one way round or the other, or a step that can run neither way is given a direction.
-// Unlike the canonical search it needs no order of placement, and so it is complete where an item may
-// rest on one that begins above it; it is meant for instances of some dozen items, and for
+// Unlike the canonical search it needs no order of placement, and so it is complete where an item
+// may rest on one that begins above it; it is meant for instances of some dozen items, and for
 // larger ones whose least height is near the load.
 #pragma once
 #include <cstdint>
 #include <vector>
 
-#include "plan/items.h"
 #include "plan/canonical.h"
+#include "plan/items.h"
 
 namespace ingot::plan {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "plan/bound.h"
+#include "plan/canonical.h"
 #include "plan/disjunctive.h"
 #include "plan/greedy.h"
 #include "plan/plan.h"
-#include "plan/canonical.h"
 #include "plan/test_problems.h"
 
 namespace ingot::plan {

@@ -17,8 +17,11 @@ constexpr int64_t kMostCanonicalItems = 20'000;
 constexpr int64_t kMostDisjunctivePairs = 20'000;
 // Counting sums of sizes may cost so many steps.
 constexpr int64_t kMostSums = 100'000'000;
+// So many nodes are spent at the lower bound before anything else, and so many mostly there.
+constexpr int64_t kFirstNodes = 20'000;
+constexpr int64_t kHopefulNodes = 300'000;
 // Nodes of the shortest run of the canonical search; others are powers of two times this.
-constexpr int64_t kRun = 1'000;
+constexpr int64_t kRun = 500;
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -36,30 +39,43 @@ class HeightSearch {
  public:
   HeightSearch(const Instance& instance, Packing& packing, int64_t nodes, Deadline deadline)
       : packing_(packing),
-        canonical_(instance),
+        at_bound_(instance),
+        above_(instance),
         reachable_(instance, packing.placement.height),
         instance_(instance),
         nodes_(nodes),
-        deadline_(deadline) {}
+        deadline_(deadline) {
+    packing_.lower_bound = reachable_.at_least(packing_.lower_bound);
+  }
+
+  // Only at the lower bound, which is the least height of most instances.
+  void run_at_bound(int64_t nodes) {
+    while (open() && visited() < nodes) decide_bound();
+  }
 
   void run() {
-    packing_.lower_bound = reachable_.at_least(packing_.lower_bound);
     target_ = packing_.lower_bound;
     for (int64_t round = 0; open(); ++round) {
-      // Three of four runs at the bound; as long as nothing came of them, the fourth tries a
-      // greater height, each time half way nearer to the best plan.
-      const bool at_bound = round % 4 != 3;
-      const int64_t target = at_bound ? packing_.lower_bound : next_target();
-      const int64_t length = at_bound ? kRun * luby(round) : 4 * kRun * effort_;
-      if (decide(target, length, round) == Verdict::kOutOfNodes) continue;
-      target_ = packing_.lower_bound;
+      // One of four runs, later most, try a greater height: each time half way nearer to the best
+      // plan, as long as nothing comes of it.
+      const bool hopeful = visited() < kHopefulNodes;
+      const bool at_bound = hopeful ? round % 4 != 3 : round % 4 == 1;
+      if (at_bound ? decide_bound() : decide(above_, next_target(), kRun * effort_, above_runs_++))
+        target_ = packing_.lower_bound;
     }
   }
 
  private:
   bool open() const {
-    return packing_.placement.height > packing_.lower_bound && canonical_.visited() < nodes_ &&
+    return packing_.placement.height > packing_.lower_bound && visited() < nodes_ &&
            (!deadline_ || std::chrono::steady_clock::now() < *deadline_);
+  }
+
+  int64_t visited() const { return at_bound_.visited() + above_.visited(); }
+
+  bool decide_bound() {
+    const int64_t run = bound_runs_++;
+    return decide(at_bound_, packing_.lower_bound, kRun * luby(run), run);
   }
 
   int64_t next_target() {
@@ -73,27 +89,30 @@ class HeightSearch {
     return target_;
   }
 
-  Verdict decide(int64_t height, int64_t length, int64_t variant) {
-    const int64_t nodes = std::min(length, nodes_ - canonical_.visited());
-    const Verdict verdict = canonical_.search(height, nodes, variant, deadline_);
+  // Whether the height is decided now.
+  bool decide(Canonical& canonical, int64_t height, int64_t length, int64_t variant) {
+    const int64_t nodes = std::min(length, nodes_ - visited());
+    const Verdict verdict = canonical.search(height, nodes, variant, deadline_);
     if (verdict == Verdict::kPacked) {
       Placement& best = packing_.placement;
-      best.bases = canonical_.bases();
+      best.bases = canonical.bases();
       best.height = height_of(instance_, best.bases);
     }
     if (verdict == Verdict::kImpossible)
       packing_.lower_bound = std::min(reachable_.at_least(height + 1), packing_.placement.height);
-    return verdict;
+    return verdict != Verdict::kOutOfNodes;
   }
 
   Packing& packing_;
-  Canonical canonical_;
+  // One each, as what they learn is about one height.
+  Canonical at_bound_, above_;
   ReachableHeights reachable_;
   const Instance& instance_;
   int64_t nodes_;
   Deadline deadline_;
   int64_t target_ = 0;
   int64_t effort_ = 1;
+  int64_t bound_runs_ = 0, above_runs_ = 0;
 };
 
 }  // namespace
@@ -136,16 +155,23 @@ Packing pack(const Instance& instance, int64_t bound, const Limits& limits, Dead
   packing.placement = place_greedily(instance, bound);
   packing.lower_bound = bound;
   if (packing.placement.height <= bound) return packing;
+  const int64_t nodes = limits.search_nodes;
   const bool plain = Canonical::applies(instance) && instance.size() <= kMostCanonicalItems;
+  std::optional<HeightSearch> search;
+  if (plain && nodes > 0) {
+    search.emplace(instance, packing, nodes, deadline);
+    search->run_at_bound(std::min(kFirstNodes, nodes / 4));
+  }
   const int64_t affordable = kClimbPairs / (instance.num_pairs() + instance.size() + 1);
   const int64_t steps = std::min(limits.climb_steps, affordable);
-  packing.placement = climb(instance, std::move(packing.placement), bound, steps);
-  if (packing.placement.height <= bound || limits.search_nodes == 0) return packing;
-  if (plain) {
-    HeightSearch(instance, packing, limits.search_nodes, deadline).run();
+  packing.placement = climb(instance, std::move(packing.placement), packing.lower_bound, steps);
+  if (packing.placement.height <= packing.lower_bound || nodes == 0) return packing;
+  if (search) {
+    search->run();
   } else if (instance.num_pairs() <= kMostDisjunctivePairs) {
-    Disjunctive search(instance);
-    const Verdict verdict = search.improve(packing.placement, bound, limits.search_nodes, deadline);
+    Disjunctive disjunctive(instance);
+    const Verdict verdict =
+        disjunctive.improve(packing.placement, bound, limits.search_nodes, deadline);
     if (verdict == Verdict::kImpossible) packing.lower_bound = packing.placement.height;
   }
   return packing;
