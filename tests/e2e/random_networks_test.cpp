@@ -14,6 +14,7 @@
 #include "driver/vectors.h"
 #include "graph/text.h"
 #include "loop/interpret.h"
+#include "loop/verify.h"
 #include "lower/lower.h"
 #include "passes/passes.h"
 #include "schedule/schedule.h"
@@ -66,6 +67,9 @@ void expect_equal(const loop::Program& program, const Way& way,
                   const std::vector<toolchain::GoldenVector>& vectors, const std::string& where) {
   const Storage storage = place(
       program, {.io_in_arena = way.io_in_arena, .reuse_inputs = way.reuse_inputs, .limits = {}});
+  for (const loop::Unproved& access : loop::unproved_accesses(storage.program)) {
+    ADD_FAILURE() << where << ": " << access.access << " is not proved: " << access.reason;
+  }
   for (const toolchain::GoldenVector& vector : vectors) {
     EXPECT_EQ(loop::interpret(storage.program, vector.inputs, storage.arena_bytes), vector.outputs)
         << where << (way.io_in_arena ? ", io in the arena" : "")

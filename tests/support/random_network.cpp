@@ -36,9 +36,15 @@ class RandomNetwork {
     for (int64_t i = 0; i < count; ++i) {
       Shape extents = {batch, random_.integer(1, 9), random_.integer(1, 7), random_.integer(1, 6)};
       if (random_.chance(1, 5)) extents = {batch, random_.integer(1, 40)};
-      inputs_.push_back(net_.input("x" + std::to_string(i), extents));
+      const std::string input = "x" + std::to_string(i);
+      if (random_.chance(1, 6)) {
+        const int64_t reals = writer().input(input, {DType::kFloat32, extents, std::nullopt});
+        const Quantization near = net_.quantization(0.01F);
+        values_.push_back(writer().quantize(name(), reals, DType::kInt8, near));
+      } else {
+        values_.push_back(net_.input(input, extents));
+      }
     }
-    values_ = inputs_;
   }
 
   // Recent values are likelier, so that networks grow deep; old ones are read again now and then.
@@ -285,7 +291,6 @@ class RandomNetwork {
   uint64_t seed_;
   SampleNetwork net_;
   Random& random_;
-  std::vector<int64_t> inputs_;
   std::vector<int64_t> values_;   // that operators may read
   std::vector<int64_t> results_;  // that become outputs whatever happens
   int64_t num_operators_ = 0;
