@@ -19,7 +19,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-import expose_inner
+import tflite_variant
 
 SKIPPED = 77
 MODELS = ["kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8", "hello_world_int8",
@@ -86,7 +86,7 @@ def inner(ingot, shared, model, options):
         os.mkdir(folder)
         variant = os.path.join(folder, model + ".tflite")
         with open(os.path.join(source, "model.tflite"), "rb") as file:
-            data = expose_inner.exposed(file.read())
+            data = tflite_variant.exposed(file.read())
         with open(variant, "wb") as file:
             file.write(data)
         difference = record(ingot, variant, source, folder)

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A variant of a .tflite model in which every inner tensor is an output too.
+"""Variants of a .tflite model, made by changing a few fields of its bytes.
 
-    expose_inner.py MODEL.tflite OUT.tflite
+    tflite_variant.py MODEL.tflite OUT.tflite       every inner tensor is an output too
 
-The file is changed in place of one field: the subgraph's list of outputs points to a new one behind the
-end of the file: the old outputs, then what else the operators write, in their order. Only the parts of
-the FlatBuffers format that this takes are here (offsets, tables, vectors), by its public description.
+Lists of tensors are replaced by new ones behind the end of the file, since offsets only point forward.
+Only the parts of the FlatBuffers format that this takes are here (offsets, tables, vectors), by its
+public description.
 """
 import struct
 import sys
 
-SUBGRAPHS, OUTPUTS, OPERATORS = 2, 2, 3  # fields of Model and SubGraph
-OPERATOR_OUTPUTS = 2  # field of Operator
+OPERATOR_CODES, SUBGRAPHS = 1, 2  # fields of Model
+INPUTS, OUTPUTS, OPERATORS = 1, 2, 3  # of SubGraph
+OPCODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS = 0, 1, 2  # of Operator
+DEPRECATED_CODE, CODE = 0, 3  # of OperatorCode
 
 
 def u32(data, at):
@@ -38,19 +40,60 @@ def indices(data, at):
     return list(struct.unpack_from(f"<{u32(data, vector)}i", data, vector + 4))
 
 
-def exposed(model):
-    data = bytearray(model)
-    graphs = follow(data, field(data, follow(data, 0), SUBGRAPHS))
-    graph = follow(data, graphs + 4)
-    outputs_at = field(data, graph, OUTPUTS)
-    outputs = indices(data, outputs_at)
-    operators = follow(data, field(data, graph, OPERATORS))
-    for i in range(u32(data, operators)):
-        operator = follow(data, operators + 4 + 4 * i)
-        outputs += [t for t in indices(data, field(data, operator, OPERATOR_OUTPUTS)) if t not in outputs]
+def subgraph(data):
+    return follow(data, follow(data, field(data, follow(data, 0), SUBGRAPHS)) + 4)
+
+
+def elements(data, vector):
+    """The tables that a vector of tables points to."""
+    return [follow(data, vector + 4 + 4 * i) for i in range(u32(data, vector))]
+
+
+def operators(data):
+    """Of each operator: its builtin code, inputs and outputs."""
+    codes = elements(data, follow(data, field(data, follow(data, 0), OPERATOR_CODES)))
+    found = []
+    for table in elements(data, follow(data, field(data, subgraph(data), OPERATORS))):
+        at = field(data, table, OPCODE)
+        code = codes[u32(data, at) if at else 0]
+        old, new = field(data, code, DEPRECATED_CODE), field(data, code, CODE)
+        found.append((max(data[old] if old else 0, u32(data, new) if new else 0),
+                      indices(data, field(data, table, OPERATOR_INPUTS)),
+                      indices(data, field(data, table, OPERATOR_OUTPUTS))))
+    return found
+
+
+def set_list(data, at, tensors):
+    """Points the field at `at` to a new vector of int32."""
     data += b"\0" * (-len(data) % 4)
-    struct.pack_into("<I", data, outputs_at, len(data) - outputs_at)
-    return bytes(data + struct.pack(f"<I{len(outputs)}i", len(outputs), *outputs))
+    struct.pack_into("<I", data, at, len(data) - at)
+    data += struct.pack(f"<I{len(tensors)}i", len(tensors), *tensors)
+
+
+def outputs_of(model):
+    return indices(model, field(model, subgraph(model), OUTPUTS))
+
+
+def exposed(model):
+    """Every tensor that an operator writes is an output: the old ones, then the others."""
+    data = bytearray(model)
+    outputs = outputs_of(data)
+    for _, _, written in operators(data):
+        outputs += [t for t in written if t not in outputs]
+    set_list(data, field(data, subgraph(data), OUTPUTS), outputs)
+    return bytes(data)
+
+
+def single(model, index):
+    """Only operator `index`, from its first input to its outputs; the others are constants."""
+    data = bytearray(model)
+    _, inputs, outputs = operators(data)[index]
+    vector = follow(data, field(data, subgraph(data), OPERATORS))
+    struct.pack_into("<I", data, vector + 4, elements(data, vector)[index] - (vector + 4))
+    struct.pack_into("<I", data, vector, 1)
+    set_list(data, field(data, subgraph(data), INPUTS), inputs[:1])
+    set_list(data, field(data, subgraph(data), OUTPUTS), outputs)
+    return bytes(data)
 
 
 def main():
