@@ -133,6 +133,7 @@ class Compile(Cli):
         self.assertGreater(meta["stack_bytes"], 0)
         self.assertIn("-mcpu=cortex-m4", meta["compile_flags"])
 
+    # A12.
     def test_arena_limit(self):
         done = self.ingot("compile", self.model, "-o", self.path("out"), "--arena-limit", "3", code=3)
         self.assertIn("the arena needs", done.stderr)

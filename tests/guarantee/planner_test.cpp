@@ -104,6 +104,7 @@ void expect_sound(const Storage& storage, const loop::Program& program,
   }
 }
 
+// A07.
 TEST(Storage, NoPlanOfRandomProgramsTouchesWhatIsNotIts) {
   int64_t num_shared_bytes = 0;
   for (uint64_t seed = 0; seed < 10000; ++seed) {
