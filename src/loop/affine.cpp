@@ -153,10 +153,9 @@ Sum Affine::floor_div(const Sum& a, int64_t divisor) {
 
 Sum Affine::either(const Sum& a, const Sum& b) {
   if (a == b) return a;
-  const Key key{Kind::kEither, a, b};
-  if (const std::optional<Sum> sum = known(key)) return *sum;
+  // Never the same as another choice between the two, whose condition may differ.
   const Side side{{{a, 1}, {b, 1}}, true};
-  return pure(key, {side, side, join(range(a), range(b))});
+  return add_atom({side, side, join(range(a), range(b))});
 }
 
 Sum Affine::min(const Sum& a, const Sum& b) {
@@ -298,6 +297,16 @@ Interval Affine::range(const Sum& a, int64_t budget) {
   const std::optional<int64_t> minus_low = negated ? upper_bound(*negated) : std::nullopt;
   const std::optional<int64_t> low = minus_low ? checked_sub(0, *minus_low) : std::nullopt;
   return {low.value_or(kLowest), high.value_or(kHighest)};
+}
+
+bool Affine::is_function_of_older(int64_t atom, int64_t limit) const {
+  if (atom < limit) return true;
+  const auto key = std::ranges::find_if(pure_, [&](const auto& p) { return p.second == atom; });
+  if (key == pure_.end() || key->first.kind == Kind::kWithin) return false;
+  // Operands are older than the atom, so that this ends.
+  const auto is_fixed = [&](const Term& t) { return is_function_of_older(t.atom, limit); };
+  return std::ranges::all_of(key->first.a.terms, is_fixed) &&
+         std::ranges::all_of(key->first.b.terms, is_fixed);
 }
 
 bool Affine::is_multiple(Sum a, int64_t divisor) const {

@@ -63,6 +63,8 @@ class Affine {
   // Bounds of `a`; as wide as int64_t where nothing is known. Atoms beyond `budget` substitutions
   // are bounded one by one.
   Interval range(const Sum& a, int64_t budget = 100);
+  // Whether `atom` is fixed by atoms below `limit`: one of them or a function of them.
+  bool is_function_of_older(int64_t atom, int64_t limit) const;
   // Whether `a` is known to be a multiple of `divisor`.
   bool is_multiple(Sum a, int64_t divisor) const;
 
@@ -94,7 +96,7 @@ class Affine {
     Sum begin = {};    // of loop variables
     int64_t step = 0;  // 0: no loop variable
   };
-  enum class Kind : uint8_t { kFloorDiv, kEither, kMin, kMax, kWithin, kElement };
+  enum class Kind : uint8_t { kFloorDiv, kMin, kMax, kWithin, kElement };
   struct Key {
     Kind kind;
     Sum a;
