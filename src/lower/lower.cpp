@@ -27,6 +27,9 @@ class ProgramBuilder {
       add_buffer_of_home(h);
     }
     tie_pieces();
+    for (size_t b = 0; b < program_.buffers.size(); ++b) {
+      buffer_index_[program_.buffers[b].name] = b;
+    }
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
       if (places_.needs_kernel[n]) add_node(graph.nodes[n]);
     }
@@ -118,6 +121,17 @@ class ProgramBuilder {
     return program_.buffers.at(h);
   }
 
+  // A constant of the model is named at its first use.
+  void name_constant(ValueId id, const std::string& name) {
+    const auto h = static_cast<size_t>(places_.home_of.at(static_cast<size_t>(id.index)));
+    if (places_.homes[h].kind != HomeKind::kConstant || !used_.insert(buffer_of_home_[h]).second) {
+      return;
+    }
+    program_.buffers.at(buffer_index_.at(buffer_of_home_[h])).name = name;
+    buffer_of_home_[h] = name;
+    used_.insert(name);
+  }
+
   loop::BufferRef ref_of(ValueId id) {
     const int64_t h = places_.home_of.at(static_cast<size_t>(id.index));
     CHECK(h >= 0);
@@ -133,11 +147,21 @@ class ProgramBuilder {
     return {buffer_of_home_[static_cast<size_t>(h)], 0};
   }
 
-  loop::BufferRef bind(const KernelArg& arg) {
-    if (const auto* id = std::get_if<ValueId>(&arg)) return ref_of(*id);
+  // `param` is the kernel's name for it; constants are called after it and the call's number.
+  loop::BufferRef bind(const KernelArg& arg, const std::string& param) {
+    const std::string name = fmt::format("{}_{}", param, program_.notes.size());
+    if (const auto* id = std::get_if<ValueId>(&arg)) {
+      name_constant(*id, name);
+      return ref_of(*id);
+    }
     loop::Buffer b;
     if (const auto* constant = std::get_if<ConstantArg>(&arg)) {
-      b.name = fmt::format("c{}", num_constants_++);
+      const std::span<const uint8_t> bytes = constant->bytes.view();
+      // Equal tables are stored once.
+      const auto [known, is_new] =
+          tables_.try_emplace({constant->dtype, std::string(bytes.begin(), bytes.end())}, name);
+      if (!is_new) return {known->second, 0};
+      b.name = name;
       b.dtype = constant->dtype;
       b.num_elements = constant->bytes.size() / size_in_bytes(constant->dtype);
       b.kind = loop::BufferKind::kConstant;
@@ -177,7 +201,9 @@ class ProgramBuilder {
     const std::string kind = display_name(node.op);
     add_functions(lowered.functions);
     loop::CallKernel call;
-    for (const KernelArg& arg : lowered.args) call.args.push_back(bind(arg));
+    for (size_t i = 0; i < lowered.args.size(); ++i) {
+      call.args.push_back(bind(lowered.args[i], lowered.kernel.params[i].name));
+    }
     call.kernel = add_kernel(std::move(lowered.kernel), kind);
     program_.runner.emplace_back(std::move(call));
     program_.notes.push_back({node.name, kind, node.sources, macs_of(node)});
@@ -204,6 +230,9 @@ class ProgramBuilder {
   Places places_;
   loop::Program program_;
   std::vector<std::string> buffer_of_home_;
+  std::map<std::string, size_t> buffer_index_;  // of the homes' buffers, by their first names
+  // Names of the tables that operators have asked for, by their contents.
+  std::map<std::pair<DType, std::string>, std::string> tables_;
   // Homes that lie inside another: the outermost one and the offset there.
   std::map<size_t, std::pair<int64_t, int64_t>> inside_;
   std::set<std::string> used_;

@@ -39,8 +39,7 @@ std::string Lowering::add_param(loop::Param param, KernelArg arg) {
   return param.name;
 }
 
-std::string Lowering::input(size_t i, const std::string& name) {
-  const ValueId id = node_.inputs.at(i);
+std::string Lowering::read_param(ValueId id, const std::string& name) {
   for (size_t p = 0; p < result_.args.size(); ++p) {
     const ValueId* bound = std::get_if<ValueId>(&result_.args[p]);
     if (bound && *bound == id) return result_.kernel.params[p].name;
@@ -51,7 +50,17 @@ std::string Lowering::input(size_t i, const std::string& name) {
                    id);
 }
 
+std::string Lowering::input(size_t i, const std::string& name) {
+  return read_param(node_.inputs.at(i), name);
+}
+
 std::string Lowering::constant(const std::string& name, DType dtype, Bytes bytes) {
+  for (size_t p = 0; p < result_.args.size(); ++p) {
+    const auto* known = std::get_if<ConstantArg>(&result_.args[p]);
+    if (known && known->dtype == dtype && known->bytes == bytes) {
+      return result_.kernel.params[p].name;
+    }
+  }
   const int64_t count = bytes.size() / size_in_bytes(dtype);
   return add_param({name, dtype, count, loop::Access::kRead, size_in_bytes(dtype), true},
                    ConstantArg{dtype, std::move(bytes)});
@@ -95,10 +104,7 @@ loop::Block Lowering::store(const Expr& index, Expr value) {
       }
       const ValueId operand = step.operands.at(next++);
       const Value& v = graph_[operand];
-      const std::string param =
-          add_param({"other", v.type.dtype, v.type.num_elements(), loop::Access::kRead,
-                     size_in_bytes(v.type.dtype), v.is_constant()},
-                    operand);
+      const std::string param = read_param(operand, "other");
       types.push_back(&v.type);
       inputs.push_back(load(param, v.type.dtype, is_one_element(v.type) ? loop::lit(0) : index));
     }

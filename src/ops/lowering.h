@@ -53,7 +53,8 @@ class Lowering {
   const TensorType& output_type() const { return produced_type(graph_, node_); }
 
   // Each adds a parameter to the kernel and returns its name, which is `name` made unique.
-  // Asking twice for one input gives one parameter.
+  // Asking twice for one input, or for equal constants, gives one parameter: a kernel may store in
+  // several places, and each applies the epilogue.
   std::string input(size_t i, const std::string& name);
   std::string constant(const std::string& name, DType dtype, Bytes bytes);
   std::string scratch(const std::string& name, DType dtype, int64_t num_elements);
@@ -78,6 +79,8 @@ class Lowering {
 
  private:
   std::string add_param(loop::Param param, KernelArg arg);
+  // The parameter through which `id` is read, added under `name` if there is none.
+  std::string read_param(ValueId id, const std::string& name);
 
   const Graph& graph_;
   const Node& node_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/operand.h"
 #include "loop/loop.h"
 #include "support/result.h"
 #include "tensor/bytes.h"
@@ -23,16 +24,6 @@ class Lowering;  // ops/lowering.h
 // multiplication, then a rounding shift, half away from zero each. kSingle: one rounding, ties up.
 // kFloat: float scale, half to even.
 enum class Rounding : uint8_t { kDouble, kSingle, kFloat };
-
-// An input as the rules see it.
-struct Operand {
-  const TensorType* type = nullptr;  // null: the optional input is absent
-  const Bytes* constant = nullptr;   // null: not known at compile time
-
-  bool present() const { return type != nullptr; }
-  bool is_constant() const { return constant != nullptr; }
-};
-using Operands = std::span<const Operand>;
 
 // A tensor's bytes for the reference executor. Elements are read and written with memcpy: bytes
 // need no alignment.

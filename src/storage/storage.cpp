@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "support/check.h"
 
@@ -94,16 +95,24 @@ plan::Interval lifetime_of(const loop::Buffer& b, plan::Interval touched, int64_
 }
 
 // The bytes of a piece are the bytes of the whole, so a piece lives as long as what contains it.
+// Two of one size and place contain each other: the one that lives longer comes first. What no call
+// touches holds nothing by itself.
 void stretch_pieces(std::vector<plan::Buffer>& buffers) {
   std::map<int64_t, std::vector<size_t>> groups;
   for (size_t b = 0; b < buffers.size(); ++b) {
-    if (buffers[b].group >= 0) groups[buffers[b].group].push_back(b);
+    const plan::Interval life = buffers[b].lifetime;
+    if (buffers[b].group >= 0 && life.begin < life.end) groups[buffers[b].group].push_back(b);
   }
   for (auto& [group, members] : groups) {
-    std::ranges::stable_sort(members, std::ranges::greater{},
-                             [&](size_t b) { return buffers[b].size_bytes; });
+    std::ranges::stable_sort(members, std::ranges::greater{}, [&](size_t b) {
+      return std::tuple(buffers[b].size_bytes, buffers[b].group_offset, buffers[b].lifetime.end);
+    });
     for (size_t i = 1; i < members.size(); ++i) {
       plan::Buffer& piece = buffers[members[i]];
+      const plan::Buffer& previous = buffers[members[i - 1]];
+      if (previous.size_bytes == piece.size_bytes && previous.group_offset == piece.group_offset) {
+        piece.lifetime.end = std::max(piece.lifetime.end, previous.lifetime.end);
+      }
       for (size_t j = 0; j < i && buffers[members[j]].size_bytes > piece.size_bytes; ++j) {
         const plan::Buffer& whole = buffers[members[j]];
         const bool contains =

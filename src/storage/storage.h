@@ -19,7 +19,7 @@ namespace ingot {
 struct StorageOptions {
   bool io_in_arena = false;
   bool reuse_inputs = false;
-  plan::Limits limits;
+  plan::Limits limits = {};
 };
 
 struct Storage {

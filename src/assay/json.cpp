@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assay/json.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace ingot::assay {
+namespace {
+
+constexpr int kDeepest = 64;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  std::optional<Json> document() {
+    Json json;
+    if (!value(json, 0)) return std::nullopt;
+    blanks();
+    if (at_ != text_.size()) return std::nullopt;
+    return json;
+  }
+
+ private:
+  void blanks() {
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) {
+      ++at_;
+    }
+  }
+  bool take(char c) {
+    blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool word(std::string_view w) {
+    if (text_.substr(at_, w.size()) != w) return false;
+    at_ += w.size();
+    return true;
+  }
+
+  bool value(Json& json, int depth) {
+    blanks();
+    if (depth > kDeepest || at_ >= text_.size()) return false;
+    switch (text_[at_]) {
+      case '{':
+        return object(json, depth);
+      case '[':
+        return array(json, depth);
+      case '"': {
+        std::string s;
+        if (!string(s)) return false;
+        json.value = std::move(s);
+        return true;
+      }
+      case 't':
+        json.value = true;
+        return word("true");
+      case 'f':
+        json.value = false;
+        return word("false");
+      case 'n':
+        return word("null");
+      default:
+        return number(json);
+    }
+  }
+
+  bool object(Json& json, int depth) {
+    JsonObject members;
+    take('{');
+    if (!take('}')) {
+      do {
+        std::string key;
+        blanks();
+        if (!string(key) || !take(':') || !value(members[key], depth + 1)) return false;
+      } while (take(','));
+      if (!take('}')) return false;
+    }
+    json.value = std::move(members);
+    return true;
+  }
+
+  bool array(Json& json, int depth) {
+    JsonArray items;
+    take('[');
+    if (!take(']')) {
+      do {
+        if (!value(items.emplace_back(), depth + 1)) return false;
+      } while (take(','));
+      if (!take(']')) return false;
+    }
+    json.value = std::move(items);
+    return true;
+  }
+
+  // Escapes other than the simple ones stay as they stand: names are compared, not shown.
+  bool string(std::string& out) {
+    if (at_ >= text_.size() || text_[at_] != '"') return false;
+    for (++at_; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '"') {
+        ++at_;
+        return true;
+      }
+      if (c == '\\') {
+        if (++at_ >= text_.size()) return false;
+        if (text_[at_] != '"' && text_[at_] != '\\' && text_[at_] != '/') out += '\\';
+      }
+      out += text_[at_];
+    }
+    return false;
+  }
+
+  bool number(Json& json) {
+    double d = 0;
+    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), d);
+    if (error != std::errc()) return false;
+    at_ = static_cast<size_t>(end - text_.data());
+    json.value = d;
+    return true;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+const Json& Json::operator[](const std::string& key) const {
+  static const Json null;
+  const auto* object = std::get_if<JsonObject>(&value);
+  if (!object) return null;
+  const auto member = object->find(key);
+  return member == object->end() ? null : member->second;
+}
+
+std::optional<int64_t> Json::integer() const {
+  const auto* d = std::get_if<double>(&value);
+  constexpr double kExact = 9007199254740992.0;
+  if (!d || std::abs(*d) > kExact || *d != std::floor(*d)) return std::nullopt;
+  return static_cast<int64_t>(*d);
+}
+
+std::optional<bool> Json::boolean() const {
+  const auto* b = std::get_if<bool>(&value);
+  return b ? std::optional(*b) : std::nullopt;
+}
+
+std::string Json::text() const {
+  const auto* s = std::get_if<std::string>(&value);
+  return s ? *s : "";
+}
+
+const JsonArray& Json::array() const {
+  static const JsonArray empty;
+  const auto* a = std::get_if<JsonArray>(&value);
+  return a ? *a : empty;
+}
+
+std::optional<Json> parse_json(std::string_view text) { return Parser(text).document(); }
+
+}  // namespace ingot::assay

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay: checks the claims that `ingot compile` makes about a model's memory, from the files it
+// wrote, sharing no code with the compiler.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "assay/judge.h"
+
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kDifferent = 4;
+
+constexpr const char* kHelp =
+    "usage: assay DIR | FILE.json\n"
+    "Checks a compiled model's plan and claims from NAME.json and NAME.loops beside it.\n"
+    "Exit status: 0 all claims hold, 4 one does not (it says which), 1 the files cannot be read.\n";
+
+std::string slurp(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The metadata file itself, or the only one in a folder that has a loop program beside it.
+std::filesystem::path metadata_in(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return path;
+  std::filesystem::path found;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    std::filesystem::path loops = entry.path();
+    if (loops.extension() != ".json" || !std::filesystem::exists(loops.replace_extension(".loops")))
+      continue;
+    if (!found.empty()) return {};
+    found = entry.path();
+  }
+  return found;
+}
+
+int judge(const std::filesystem::path& argument) {
+  const std::filesystem::path path = metadata_in(argument);
+  std::filesystem::path loops_path = path;
+  loops_path.replace_extension(".loops");
+  const auto json = ingot::assay::parse_json(slurp(path));
+  const auto loops = ingot::assay::read_loops(slurp(loops_path));
+  if (path.empty() || !json) {
+    std::fprintf(stderr, "assay: %s holds no readable NAME.json\n", argument.c_str());
+    return 1;
+  }
+  if (const auto* fault = std::get_if<std::string>(&loops)) {
+    std::fprintf(stderr, "assay: %s: %s\n", loops_path.c_str(), fault->c_str());
+    return kDifferent;
+  }
+  const std::string lie = ingot::assay::find_lie(*json, std::get<ingot::assay::Loops>(loops));
+  if (!lie.empty()) {
+    std::printf("%s: wrong: %s\n", path.c_str(), lie.c_str());
+    return kDifferent;
+  }
+  std::printf("%s: all claims hold\n", path.c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs(kHelp, stderr);
+    return kUsage;
+  }
+  if (std::string(argv[1]) == "--help") {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  try {
+    return judge(argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "assay: %s\n", error.what());
+    return 1;
+  }
+}

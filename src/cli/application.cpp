@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/application.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/diagnostics_text.h"
+#include "driver/compile.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr std::string_view kAbout =
+    "Ingot compiles trained networks to plain C for microcontrollers: one function, no "
+    "allocation,\n"
+    "no run-time library, and a memory plan with a proof.";
+
+constexpr std::string_view kExamples = R"(Examples:
+  ingot compile kws.tflite -o out          write out/kws.h, kws.c, kws_weights.c and a report
+  ingot inspect kws.tflite                 what is in the model, and what it will need
+  ingot validate kws.tflite --target cortex-m4
+                                           build the C, run it on an emulated core, compare
+
+Exit codes: 0 done; 1 the model is not acceptable; 2 wrong usage; 3 it does not fit the stated
+limits; 4 values or claims differ; 5 a needed program is missing; 6 time limit; 70 a bug in Ingot.
+)";
+
+// Examples stand right behind the usage line: that is what people look for.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
+    return make_description(app) + make_usage(app, std::move(name)) + app->get_footer() +
+           make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
+  }
+};
+
+int exit_code_of(Code code) {
+  switch (code) {
+    case Code::kUsage:
+    case Code::kDimUnknown:
+      return kWrongUsage;
+    case Code::kArenaLimit:
+      return kDoesNotFit;
+    case Code::kProgramMissing:
+      return kMissingProgram;
+    case Code::kInternal:
+      return kBug;
+    default:
+      return kNotAcceptable;
+  }
+}
+
+void add_commands(CLI::App& app, Session& session) {
+  add_compile_command(app, session);
+  add_inspect_command(app, session);
+  add_run_command(app, session);
+  add_validate_command(app, session);
+  add_bench_command(app, session);
+  add_plan_command(app, session);
+  add_ops_command(app, session);
+  add_targets_command(app, session);
+  add_explain_command(app, session);
+  add_completion_command(app, session);
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    command
+        ->add_option("--diagnostics", session.diagnostics_format,
+                     "how errors are written to standard error")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    command->get_formatter()->column_width(34);
+  }
+}
+
+// The name of the command that was understood so far, for the hint.
+std::string help_of(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    return fmt::format("`ingot {} --help` shows its options with examples", command->get_name());
+  }
+  return "`ingot --help` lists the commands";
+}
+
+}  // namespace
+
+int report(const Session& session, const Diagnostics& diagnostics) {
+  if (diagnostics.empty()) return kDone;
+  const std::string text = session.diagnostics_format == "json"
+                               ? diagnostics_json(diagnostics)
+                               : diagnostics_text(diagnostics, errors_have_colour());
+  std::fflush(stdout);
+  std::fputs(text.c_str(), stderr);
+  int worst = kDone;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::kError) continue;
+    const int code = exit_code_of(diagnostic.code);
+    if (worst == kDone || code == kBug) worst = code;
+  }
+  return worst;
+}
+
+int report_usage(const Session& session, const std::string& what, const std::string& hint) {
+  return report(session, {{Code::kUsage, "", what, hint}});
+}
+
+int run(int argc, char** argv) {
+  Session session;
+  CLI::App app{std::string(kAbout), "ingot"};
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.footer(std::string(kExamples));
+  app.set_version_flag("--version", "ingot " + std::string(version()));
+  app.require_subcommand(1);
+  try {
+    add_commands(app, session);
+    app.parse(argc, argv);
+    const int code = session.action();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      return report(session, {{Code::kFileUnwritable, "", "cannot write to standard output", ""}});
+    }
+    return code;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    std::string what = error.what();
+    std::ranges::replace(what, '\n', ' ');
+    return report_usage(session, what, help_of(app));
+  } catch (const std::exception& error) {
+    return report(session, {{Code::kInternal, "", error.what(), "please report this"}});
+  }
+}
+
+}  // namespace ingot::cli

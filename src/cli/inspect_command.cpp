@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// ingot inspect: what is in a model and what it will need, or everything that keeps it from being
+// compiled.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/application.h"
+#include "cli/model_arguments.h"
+#include "driver/compile.h"
+#include "driver/limits.h"
+#include "ops/operands.h"
+#include "report/inspect.h"
+#include "support/file.h"
+
+namespace ingot::cli {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  bool json = false;
+};
+
+constexpr std::string_view kExamples = R"(Examples:
+  ingot inspect kws.tflite
+      format, operators, multiply-accumulates, weights, arena, inputs and outputs
+  ingot inspect kws.tflite --io arena --reuse-inputs --json | jq .arena_bytes
+      the RAM that other options would need
+  ingot inspect new.tflite || echo "see the messages: they name everything that is unsupported"
+)";
+
+std::vector<OperatorFacts> operator_facts(const Graph& graph) {
+  std::vector<OperatorFacts> list;
+  for (const Node& node : graph.nodes) {
+    OperatorFacts facts{node.name, display_name(node.op), node.sources, "", 0, 0};
+    facts.output = print_plain(graph[node.outputs.at(0)].type);
+    const OpRules& rules = rules_of(node.op);
+    if (rules.macs != nullptr) {
+      facts.macs =
+          rules.macs(node.op, operands_of(graph, node.inputs), output_types_of(graph, node));
+    }
+    for (const ValueId id : node.inputs) {
+      if (id.present() && graph[id].is_constant())
+        facts.weights_bytes += graph[id].constant->size();
+    }
+    list.push_back(std::move(facts));
+  }
+  return list;
+}
+
+int inspect_model(const Session& session, const Arguments& arguments) {
+  const Result<CompileOptions> options = compile_options(arguments.model);
+  if (!options) return report(session, options.error());
+  const Result<std::vector<uint8_t>> bytes = read_file(arguments.model.path);
+  if (!bytes) return report(session, bytes.error());
+  const Result<Compiled> compiled = compile(*bytes, *options);
+  if (!compiled) return report(session, compiled.error());
+  report(session, compiled->warnings);
+  const Storage& storage = compiled->storage;
+  const ArenaFacts arena{storage.problem, storage.plan, storage.buffers, storage.arena_bytes,
+                         storage.arena_alignment};
+  const InspectFacts facts{.file = arguments.model.path,
+                           .format = "TensorFlow Lite",
+                           .file_bytes = static_cast<int64_t>(bytes->size()),
+                           .model_sha256 = compiled->sha256,
+                           .target = options->target,
+                           .program = storage.program,
+                           .arena = arena,
+                           .operators = operator_facts(compiled->model),
+                           .num_tensors = static_cast<int64_t>(compiled->model.values.size())};
+  fmt::print("{}", arguments.json ? to_text(inspect_json(facts)) : inspect_text(facts));
+  if (!arguments.model.arena_limit) return kDone;
+  return report(session, check_arena_limit(*compiled, *arguments.model.arena_limit));
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("inspect", "say what is in a model and what it needs");
+  const auto arguments = std::make_shared<Arguments>();
+  command->footer(std::string(kExamples));
+  add_model_arguments(*command, arguments->model);
+  command->add_flag("--json", arguments->json, "as JSON");
+  command->callback([arguments, &session] {
+    session.action = [arguments, &session] { return inspect_model(session, *arguments); };
+  });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/model_arguments.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "emit/names.h"
+
+namespace ingot::cli {
+namespace {
+
+Diagnostic usage(std::string what, std::string hint = "") {
+  return {Code::kUsage, "", std::move(what), std::move(hint)};
+}
+
+// `--option value` where only `available` is built; nothing if that is what was asked for.
+void refuse(Diagnostics& faults, std::string_view option, const std::string& value,
+            std::string_view available) {
+  if (value == available) return;
+  faults.push_back(usage(fmt::format("{} {} is not available in this version", option, value),
+                         fmt::format("available: {} {}", option, available)));
+}
+
+void refuse_flag(Diagnostics& faults, std::string_view option, bool given) {
+  if (!given) return;
+  faults.push_back(
+      usage(fmt::format("{} is not available in this version", option), "leave the option out"));
+}
+
+void refuse_what_is_not_built(const ModelArguments& arguments, Diagnostics& faults) {
+  refuse(faults, "--optimize", arguments.optimize, "speed");
+  refuse(faults, "--weights", arguments.weights, "c");
+  refuse(faults, "--api", arguments.api, "c");
+  refuse(faults, "--package", arguments.package, "none");
+  refuse_flag(faults, "--scratch-in-outputs", arguments.scratch_in_outputs);
+  refuse_flag(faults, "--pool", !arguments.pools.empty());
+  refuse_flag(faults, "--place", !arguments.places.empty());
+}
+
+void read_dims(const ModelArguments& arguments, CompileOptions& options, Diagnostics& faults) {
+  for (const std::string& text : arguments.dims) {
+    const size_t equals = text.rfind('=');
+    int64_t extent = 0;
+    bool good = equals != std::string::npos && equals > 0;
+    if (good) {
+      const char* end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, extent);
+      good = error == std::errc() && stop == end && extent >= 1;
+    }
+    if (!good) {
+      faults.push_back(
+          usage("--dim " + quote(text) + " is not NAME=VALUE with a VALUE of 1 or more",
+                "for .tflite files NAME is TENSOR:DIMENSION, as in --dim input_1:0=4"));
+      continue;
+    }
+    if (!options.dims.try_emplace(text.substr(0, equals), extent).second) {
+      faults.push_back(usage("--dim " + quote(text.substr(0, equals)) + " is given twice"));
+    }
+  }
+}
+
+Rounding rounding_of(const std::string& name) {
+  if (name == "single") return Rounding::kSingle;
+  return name == "float" ? Rounding::kFloat : Rounding::kDouble;
+}
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const Target& target : all_targets()) names.push_back(target.name);
+  return names;
+}
+
+}  // namespace
+
+void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
+  command.add_option("MODEL", arguments.path, "the network, a .tflite file")->required();
+  const std::string group = "What is compiled";
+  const auto choice = [&](const std::string& option, std::string& value, const std::string& help,
+                          const std::vector<std::string>& values) {
+    command.add_option(option, value, help)
+        ->check(CLI::IsMember(values))
+        ->capture_default_str()
+        ->group(group);
+  };
+  command.add_option("--name", arguments.name, "prefix of all C names (default: the file's name)")
+      ->group(group);
+  choice("--target", arguments.target, "the core", target_names());
+  choice("--rounding", arguments.rounding, "of requantisation", {"double", "single", "float"});
+  choice("--optimize", arguments.optimize, "what matters most", {"speed", "size", "ram"});
+  choice("--io", arguments.io, "who has the inputs and outputs", {"caller", "arena"});
+  command.add_flag("--reuse-inputs", arguments.reuse_inputs, "inputs may be overwritten")
+      ->group(group);
+  command
+      .add_flag("--scratch-in-outputs", arguments.scratch_in_outputs,
+                "outputs may hold inner values until they are written")
+      ->group(group);
+  command.add_option("--arena-limit", arguments.arena_limit, "most bytes of RAM (else exit 3)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("BYTES")
+      ->group(group);
+  command.add_option("--dim", arguments.dims, "extent that the model leaves open (repeatable)")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--pool", arguments.pools, "a memory region (repeatable)")
+      ->type_name("NAME:BYTES")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--place", arguments.places, "where a tensor lies (repeatable)")
+      ->type_name("TENSOR=POOL")
+      ->allow_extra_args(false)
+      ->group(group);
+  choice("--weights", arguments.weights, "form of the constants", {"c", "string", "incbin", "bin"});
+  choice("--api", arguments.api, "form of the interface", {"c", "tvm"});
+  choice("--package", arguments.package, "build files beside the C",
+         {"none", "cmake", "arduino", "platformio", "zephyr", "esp-idf", "cmsis-pack", "meson",
+          "bazel", "mlf", "python", "rust"});
+}
+
+Result<CompileOptions> compile_options(const ModelArguments& arguments) {
+  Diagnostics faults;
+  CompileOptions options;
+  options.name = arguments.name.empty() ? model_name(arguments.path) : arguments.name;
+  if (!is_model_name(options.name)) {
+    faults.push_back(usage(
+        "--name " + quote(options.name) + " cannot be a prefix of C names",
+        "a name has up to 63 letters, digits and single underscores and starts with a letter"));
+  }
+  options.target = arguments.target;
+  options.rounding = rounding_of(arguments.rounding);
+  options.io = arguments.io == "arena" ? EmitOptions::Io::kArena : EmitOptions::Io::kCaller;
+  options.reuse_inputs = arguments.reuse_inputs;
+  read_dims(arguments, options, faults);
+  refuse_what_is_not_built(arguments, faults);
+  if (!faults.empty()) return faults;
+  return options;
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that say what is compiled and how; the same for compile, inspect, validate and bench.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
+#include "support/result.h"
+
+namespace ingot::cli {
+
+struct ModelArguments {
+  std::string path;
+  std::string name;
+  std::string target = "c99";
+  std::string rounding = "double";
+  std::string optimize = "speed";
+  std::string io = "caller";
+  std::string weights = "c";
+  std::string api = "c";
+  std::string package = "none";
+  bool reuse_inputs = false;
+  bool scratch_in_outputs = false;
+  std::optional<int64_t> arena_limit;
+  std::vector<std::string> dims;
+  std::vector<std::string> pools;
+  std::vector<std::string> places;
+};
+
+// MODEL and the options of `compile` that change the program.
+void add_model_arguments(CLI::App& command, ModelArguments& arguments);
+
+// The compiler's options, or what is wrong with the arguments. Options that this version of Ingot
+// does not have yet are refused, never ignored.
+Result<CompileOptions> compile_options(const ModelArguments& arguments);
+
+}  // namespace ingot::cli

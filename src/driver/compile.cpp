@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compile.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "driver/c_names.h"
+#include "driver/output.h"
+#include "driver/steps.h"
+#include "import/tflite/import.h"
+#include "lower/lower.h"
+#include "passes/passes.h"
+#include "schedule/schedule.h"
+#include "support/check.h"
+#include "support/sha256.h"
+
+namespace ingot {
+namespace {
+
+Result<std::vector<TensorType>> infer(const Op& op, Operands inputs,
+                                      std::span<const TensorType> declared) {
+  return rules_of(op).infer.call(op, inputs, declared);
+}
+
+Result<ImportedModel> import_model(std::span<const uint8_t> model, const CompileOptions& options,
+                                   const Steps& steps) {
+  Result<Imported> imported =
+      import_tflite(model, {.name = options.name, .dims = options.dims, .infer = infer});
+  if (!imported) return imported.error();
+  steps.done("import", imported->graph);
+  if (const Diagnostics refusals = legalize(imported->graph); has_errors(refusals)) return refusals;
+  steps.done("legalize", imported->graph);
+  return ImportedModel{imported->graph, imported->warnings, sha256(model)};
+}
+
+// Everything after the import, from top to bottom.
+Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
+                               const Steps& steps) {
+  const Target& target = *find_target(options.target);
+
+  const Graph graph =
+      optimize(model.graph, options.rounding,
+               [&](std::string_view pass, const Graph& after) { steps.done(pass, after); });
+
+  loop::Program program =
+      with_c_names(lower(graph, {.name = options.name, .rounding = options.rounding}));
+  steps.done("lower", program);
+
+  program = schedule(std::move(program), target);
+  steps.done("schedule", program);
+
+  Storage storage = place(std::move(program), {.io_in_arena = options.io == EmitOptions::Io::kArena,
+                                               .reuse_inputs = options.reuse_inputs,
+                                               .limits = {}});
+  steps.done("storage", storage.program);
+  if (const Diagnostics refusals = steps.final_check(storage.program); !refusals.empty()) {
+    return refusals;
+  }
+  steps.done("verify");
+
+  Compiled compiled{.model = std::move(model.graph),
+                    .warnings = std::move(model.warnings),
+                    .sha256 = std::move(model.sha256),
+                    .storage = std::move(storage),
+                    .files = {},
+                    .interface = {}};
+  compiled.files = output_files(compiled, options, target);
+  compiled.interface = interface_of(compiled.storage, options);
+  steps.done("emit");
+  return compiled;
+}
+
+Diagnostic internal_error(const std::string& what) {
+  return {Code::kInternal, "", what, "this is a bug in Ingot; please report it"};
+}
+
+// The one place where exceptions end.
+template <class Function>
+auto guarded(const Function& function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return internal_error("there is not enough memory");
+  } catch (const std::exception& error) {
+    return internal_error(error.what());
+  }
+}
+
+}  // namespace
+
+std::string_view version() { return INGOT_VERSION; }
+
+std::string_view name_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::kDouble:
+      return "double";
+    case Rounding::kSingle:
+      return "single";
+    case Rounding::kFloat:
+      return "float";
+  }
+  return "";
+}
+
+std::vector<std::string> step_names() {
+  std::vector<std::string> names = {"import", "legalize"};
+  static_cast<void>(optimize(Graph(), Rounding::kDouble, [&](std::string_view pass, const Graph&) {
+    names.emplace_back(pass);
+  }));
+  names.insert(names.end(), {"lower", "schedule", "storage", "verify", "emit"});
+  return names;
+}
+
+Result<ImportedModel> read_model(std::span<const uint8_t> model, const CompileOptions& options,
+                                 const Hooks& hooks) {
+  const Steps steps(hooks, options.reuse_inputs);
+  return guarded([&] { return import_model(model, options, steps); });
+}
+
+Result<Compiled> compile(std::span<const uint8_t> model, const CompileOptions& options,
+                         const Hooks& hooks) {
+  const Steps steps(hooks, options.reuse_inputs);
+  return guarded([&]() -> Result<Compiled> {
+    Result<ImportedModel> imported = import_model(model, options, steps);
+    if (!imported) return imported.error();
+    return compile_legal(*std::move(imported), options, steps);
+  });
+}
+
+Result<Compiled> compile_graph(Graph graph, const CompileOptions& options,
+                               const std::string& sha256, const Hooks& hooks) {
+  const Steps steps(hooks, options.reuse_inputs);
+  return guarded([&]() -> Result<Compiled> {
+    if (const Diagnostics refusals = legalize(graph); has_errors(refusals)) return refusals;
+    return compile_legal({std::move(graph), {}, sha256}, options, steps);
+  });
+}
+
+}  // namespace ingot

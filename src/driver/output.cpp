@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "driver/stack.h"
+#include "loop/text.h"
+#include "report/metadata.h"
+
+namespace ingot {
+namespace {
+
+std::string_view name_of(EmitOptions::Io io) {
+  return io == EmitOptions::Io::kArena ? "arena" : "caller";
+}
+
+Json options_json(const CompileOptions& options) {
+  return {{"rounding", name_of(options.rounding)},
+          {"optimize", "speed"},
+          {"io", name_of(options.io)},
+          {"reuse_inputs", options.reuse_inputs},
+          {"weights", "c"},
+          {"api", "c"},
+          {"dims", options.dims}};
+}
+
+// The options that differ from their defaults, as they stand on a command line.
+std::string options_text(const CompileOptions& options) {
+  std::string text = "--target " + options.target;
+  if (options.rounding != Rounding::kDouble) {
+    text += fmt::format(" --rounding {}", name_of(options.rounding));
+  }
+  if (options.io != EmitOptions::Io::kCaller) text += fmt::format(" --io {}", name_of(options.io));
+  if (options.reuse_inputs) text += " --reuse-inputs";
+  for (const auto& [dim, extent] : options.dims) text += fmt::format(" --dim {}={}", dim, extent);
+  return text;
+}
+
+EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options,
+                         const Target& target) {
+  EmitOptions emit;
+  emit.io = options.io;
+  emit.reuse_inputs = options.reuse_inputs;
+  emit.ingot_version = version();
+  emit.model_sha256 = compiled.sha256;
+  emit.options_text = options_text(options);
+  emit.arena_bytes = compiled.storage.arena_bytes;
+  emit.arena_alignment = compiled.storage.arena_alignment;
+  emit.headers = target.headers;
+  emit.step_mark = options.step_mark;
+  return emit;
+}
+
+}  // namespace
+
+std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOptions& options,
+                                     const Target& target) {
+  const Storage& storage = compiled.storage;
+  std::vector<OutputFile> files;
+  for (CFile& file : emit_c(storage.program, emit_options(compiled, options, target))) {
+    files.push_back({std::move(file.name), std::move(file.text)});
+  }
+  const ArenaFacts arena{storage.problem, storage.plan, storage.buffers, storage.arena_bytes,
+                         storage.arena_alignment};
+  const ModelFacts facts{.ingot_version = std::string(version()),
+                         .model_sha256 = compiled.sha256,
+                         .options = options_json(options),
+                         .target = target.name,
+                         .compile_flags = target.compile_flags,
+                         .stack_bytes = stack_bound(storage.program, target)};
+  files.push_back({options.name + ".json", to_text(metadata(storage.program, arena, facts))});
+  files.push_back({options.name + ".loops", loop::print(storage.program)});
+  return files;
+}
+
+toolchain::ModelInterface interface_of(const Storage& storage, const CompileOptions& options) {
+  toolchain::ModelInterface interface { .name = options.name };
+  for (const loop::Buffer& buffer : storage.program.buffers) {
+    const toolchain::Port port{buffer.name, buffer.dtype, buffer.size_bytes()};
+    if (buffer.kind == loop::BufferKind::kInput) interface.inputs.push_back(port);
+    if (buffer.kind == loop::BufferKind::kOutput) interface.outputs.push_back(port);
+  }
+  interface.arena_bytes = storage.arena_bytes;
+  interface.arena_alignment = storage.arena_alignment;
+  interface.io_in_arena = options.io == EmitOptions::Io::kArena;
+  interface.reuses_inputs = options.reuse_inputs;
+  return interface;
+}
+
+}  // namespace ingot

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that `compile` writes, and what a caller of the generated C must know.
+#pragma once
+#include <vector>
+
+#include "driver/compile.h"
+
+namespace ingot {
+
+std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOptions& options,
+                                     const Target& target);
+
+toolchain::ModelInterface interface_of(const Storage& storage, const CompileOptions& options);
+
+}  // namespace ingot

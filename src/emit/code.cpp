@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// NAME.c: helpers, functions and kernels that the runner needs, each before its first use.
+#include <set>
+
+#include "emit/block_printer.h"
+#include "emit/helpers.h"
+#include "emit/literals.h"
+#include "emit/symbols.h"
+#include "support/check.h"
+
+namespace ingot {
+namespace {
+
+Names file_scope_names(const loop::Program& program, const Symbols& symbols) {
+  Names names;
+  names.functions = symbols.functions;
+  for (const loop::Function& function : program.functions) {
+    std::vector<loop::Type>& types = names.parameters[function.name];
+    for (const loop::Function::Parameter& parameter : function.params) {
+      types.push_back(parameter.type);
+    }
+  }
+  return names;
+}
+
+// Names that locals must not hide.
+std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
+  std::vector<std::string> taken = all_helpers();
+  for (const auto& [name, symbol] : symbols.functions) taken.push_back(symbol);
+  return taken;
+}
+
+void print_function(CText& out, const loop::Function& function, Names names, const Symbols& symbols,
+                    Needs& needs) {
+  NameTable table(file_scope_identifiers(symbols));
+  const Usage usage = usage_of(function.body, function.result);
+  std::string parameters;
+  std::vector<std::string> unread;
+  for (const loop::Function::Parameter& parameter : function.params) {
+    const std::string name = table.add_identifier(parameter.name);
+    names.scalars[parameter.name] = name;
+    if (parameter.type.dtype == DType::kBool) needs.boolean = true;
+    parameters += (parameters.empty() ? "" : ", ") + c_type_of(parameter.type) + " " + name;
+    if (!usage.read.contains(parameter.name)) unread.push_back(name);
+  }
+  if (!function.comment.empty()) out.comment(comment_text(function.comment));
+  out.open("static inline " + c_type_of(function.result->type) + " " +
+           symbols.functions.at(function.name) + "(" + (parameters.empty() ? "void" : parameters) +
+           ")");
+  for (const std::string& name : unread) out.line("(void)" + name + ";");
+  BlockPrinter body(out, std::move(names), std::move(table), usage, needs);
+  body.print(function.body);
+  body.print_return(function.result);
+  out.close();
+}
+
+// Which operators of the model call a kernel, by the kernel's name.
+std::map<std::string, std::vector<const loop::CallNote*>> callers_of_kernels(
+    const loop::Program& program) {
+  std::map<std::string, std::vector<const loop::CallNote*>> callers;
+  size_t next_note = 0;
+  for_each_call(program.runner, [&](const loop::CallKernel& call) {
+    std::vector<const loop::CallNote*>& notes = callers[call.kernel];
+    if (next_note < program.notes.size()) notes.push_back(&program.notes[next_note]);
+    ++next_note;
+  });
+  return callers;
+}
+
+std::vector<std::string> kernel_comment(const loop::Kernel& kernel,
+                                        const std::vector<const loop::CallNote*>& notes) {
+  constexpr size_t kMostNamed = 12;
+  std::vector<std::string> lines;
+  if (!kernel.comment.empty()) lines.push_back(comment_text(kernel.comment));
+  std::string line = "For ";
+  for (size_t i = 0; i < notes.size() && i < kMostNamed; ++i) {
+    const loop::CallNote& note = *notes[i];
+    if (i > 0) line += ", ";
+    line += note.name.empty() ? note.kind : model_text(note.name) + " (" + note.kind + ")";
+    if (!note.operators.empty()) line += ", operator " + std::to_string(note.operators.front());
+  }
+  if (notes.size() > kMostNamed) {
+    line += " and " + std::to_string(notes.size() - kMostNamed) + " more";
+  }
+  if (!notes.empty()) lines.push_back(line + ".");
+  return lines;
+}
+
+void print_kernel(CText& out, const loop::Program& program, const loop::Kernel& kernel, Names names,
+                  const Symbols& symbols, Needs& needs) {
+  NameTable table(file_scope_identifiers(symbols));
+  const Usage usage = usage_of(kernel.body);
+  std::string parameters;
+  std::vector<std::string> unused;
+  for (const loop::Param& param : kernel.params) {
+    const std::string name = table.add_identifier(param.name);
+    names.arrays[param.name] = name;
+    if (!parameters.empty()) parameters += ", ";
+    if (param.access == loop::Access::kRead) parameters += "const ";
+    parameters += c_element_type(param.dtype) + " *";
+    if (param.constant) parameters += symbols.upper + "_RESTRICT ";
+    parameters += name;
+    if (!usage.read.contains(param.name) && !usage.stored.contains(param.name)) {
+      unused.push_back(name);
+    }
+  }
+  out.open("static " + symbols.upper + "_NOINLINE void " + kernel_symbol(program, kernel) + "(" +
+           (parameters.empty() ? "void" : parameters) + ")");
+  for (const std::string& name : unused) out.line("(void)" + name + ";");
+  BlockPrinter(out, std::move(names), std::move(table), usage, needs).print(kernel.body);
+  out.close();
+}
+
+// The functions in needs.functions and those that they call, callees first.
+void print_functions(CText& out, const loop::Program& program, const Symbols& symbols,
+                     Needs& needs) {
+  const Names names = file_scope_names(program, symbols);
+  std::set<std::string> printed;
+  const std::function<void(const std::string&)> print_after_callees = [&](const std::string& name) {
+    if (!printed.insert(name).second) return;
+    const loop::Function* function = loop::find_function(program, name);
+    CHECK(function != nullptr);
+    if (!function->spelling.empty()) return;
+    CText text;
+    Needs own;
+    print_function(text, *function, names, symbols, own);
+    for (const std::string& callee : own.functions) print_after_callees(callee);
+    needs.merge(own);
+    out.blank();
+    out.raw(text.str().substr(0, text.str().size() - 1));
+  };
+  const std::set<std::string> called = needs.functions;
+  for (const std::string& name : called) print_after_callees(name);
+}
+
+// The compiler's words for what kernels need.
+constexpr std::string_view kNoinline = R"(
+/* Kernels stay functions of their own: the same bytes of the arena hold other types in each. */
+#if defined(__GNUC__) || defined(__clang__)
+#define @_NOINLINE __attribute__((noinline))
+#elif defined(_MSC_VER)
+#define @_NOINLINE __declspec(noinline)
+#else
+#define @_NOINLINE
+#endif)";
+constexpr std::string_view kRestrict = R"(
+/* Constants are not written through any other pointer. */
+#if defined(__GNUC__) || defined(__clang__) || defined(_MSC_VER)
+#define @_RESTRICT __restrict
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L
+#define @_RESTRICT restrict
+#else
+#define @_RESTRICT
+#endif)";
+constexpr std::string_view kContraction = R"(
+/* Every floating-point operation rounds once. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif)";
+
+void print_fixed(CText& out, std::string_view text, const Symbols& symbols) {
+  std::string result;
+  for (const char c : text.substr(1)) {
+    if (c == '@') {
+      result += symbols.upper;
+    } else {
+      result += c;
+    }
+  }
+  out.blank();
+  out.raw(result);
+}
+
+void print_includes(CText& out, const EmitOptions& options, const Symbols& symbols,
+                    const Needs& needs) {
+  out.raw("#include \"" + symbols.name + ".h\"");
+  out.blank();
+  if (needs.math) out.raw("#include <math.h>");
+  if (needs.boolean) out.raw("#include <stdbool.h>");
+  out.raw("#include <stddef.h>");
+  out.raw("#include <stdint.h>");
+  if (needs.string) out.raw("#include <string.h>");
+  for (const std::string& header : options.headers) out.raw("#include <" + header + ">");
+}
+
+void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
+  out.blank();
+  out.comment("What this file assumes of the machine; an array of negative size if it is not so.");
+  const auto assume = [&](const std::string& what, const std::string& condition) {
+    out.line("typedef char " + symbols.name + "_assert_" + what + "[" + condition + " ? 1 : -1];");
+  };
+  assume("int_has_32_bits", "sizeof(int) >= 4");
+  if (needs.shifts) assume("right_shift_is_arithmetic", "((-1) >> 1) == -1");
+  if (needs.floats) assume("float_is_binary32", "sizeof(float) == 4");
+}
+
+}  // namespace
+
+void Needs::merge(const Needs& other) {
+  helpers.insert(other.helpers.begin(), other.helpers.end());
+  functions.insert(other.functions.begin(), other.functions.end());
+  math = math || other.math;
+  string = string || other.string;
+  boolean = boolean || other.boolean;
+  floats = floats || other.floats;
+  shifts = shifts || other.shifts;
+}
+
+std::string emit_code(const loop::Program& program, const EmitOptions& options,
+                      const Symbols& symbols) {
+  Needs needs;
+  CText kernels;
+  const auto callers = callers_of_kernels(program);
+  const Names names = file_scope_names(program, symbols);
+  bool any_constant = false;
+  for (const loop::Kernel& kernel : program.kernels) {
+    const auto notes = callers.find(kernel.name);
+    if (notes == callers.end()) continue;
+    kernels.blank();
+    const std::vector<std::string> about = kernel_comment(kernel, notes->second);
+    if (!about.empty()) kernels.comment(about);
+    print_kernel(kernels, program, kernel, names, symbols, needs);
+    for (const loop::Param& param : kernel.params) any_constant = any_constant || param.constant;
+  }
+  CText runner;
+  print_runner(runner, program, options, symbols, needs);
+  CText functions;
+  print_functions(functions, program, symbols, needs);
+
+  CText out;
+  print_head(out, program, options, "the kernels of the model and the function that runs them.");
+  print_includes(out, options, symbols, needs);
+  print_assumptions(out, symbols, needs);
+  if (!callers.empty()) print_fixed(out, kNoinline, symbols);
+  if (any_constant) print_fixed(out, kRestrict, symbols);
+  if (needs.floats) print_fixed(out, kContraction, symbols);
+  print_constant_declarations(out, program, symbols);
+  for (const std::string& helper : needs.helpers) {
+    out.blank();
+    out.raw(helper_text(helper));
+  }
+  for (const CText* part : {&functions, &kernels, &runner}) {
+    if (part->str().empty()) continue;
+    out.blank();
+    out.raw(part->str().substr(0, part->str().size() - 1));
+  }
+  return out.str();
+}
+
+}  // namespace ingot

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// NAME_run: checks its arguments, then calls the kernels in order.
+#include "emit/block_printer.h"
+#include "emit/literals.h"
+#include "emit/symbols.h"
+#include "support/check.h"
+
+namespace ingot {
+namespace {
+
+using loop::Buffer;
+using loop::BufferKind;
+using Io = EmitOptions::Io;
+
+class Runner {
+ public:
+  Runner(CText& out, const loop::Program& program, const EmitOptions& options,
+         const Symbols& symbols, Needs& needs)
+      : out_(out), program_(program), options_(options), symbols_(symbols), needs_(needs) {
+    for (const Buffer& buffer : program_.buffers) buffers_[buffer.name] = &buffer;
+    for (const loop::Kernel& kernel : program_.kernels) kernels_[kernel.name] = &kernel;
+  }
+
+  void print();
+
+ private:
+  bool is_caller_owned(const Buffer& buffer) const {
+    const bool io = buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kOutput;
+    return io && options_.io == Io::kCaller;
+  }
+  std::string member(const Buffer& buffer) const {
+    return (buffer.kind == BufferKind::kInput ? "inputs->" : "outputs->") + buffer.name;
+  }
+  void check_arguments();
+  // Returns with `error` if any of `faults` holds.
+  void check(const std::vector<std::string>& faults, const std::string& error);
+  // An expression of type pointer to (const) element, a primary or prefix expression or a sum.
+  std::string pointer(const Buffer& buffer, int64_t offset_elements, bool is_const) const;
+  void print_call(const loop::CallKernel& call);
+  std::vector<std::string> about(const loop::CallNote& note) const;
+
+  CText& out_;
+  const loop::Program& program_;
+  const EmitOptions& options_;
+  const Symbols& symbols_;
+  Needs& needs_;
+  std::map<std::string, const Buffer*> buffers_;
+  std::map<std::string, const loop::Kernel*> kernels_;
+  size_t next_note_ = 0;
+};
+
+std::string Runner::pointer(const Buffer& buffer, int64_t offset_elements, bool is_const) const {
+  const std::string plus = offset_elements == 0 ? "" : " + " + std::to_string(offset_elements);
+  if (buffer.kind == BufferKind::kConstant) {
+    if (buffer.num_elements == 0) return "NULL";
+    return constant_pointer(buffer, symbols_) + plus;
+  }
+  if (is_caller_owned(buffer)) return member(buffer) + plus;
+  CHECK(buffer.offset_bytes.has_value());
+  const int64_t offset = *buffer.offset_bytes + offset_elements * size_in_bytes(buffer.dtype);
+  if (buffer.num_elements > 0) {
+    CHECK(*buffer.offset_bytes >= 0 &&
+          *buffer.offset_bytes + buffer.size_bytes() <= options_.arena_bytes);
+  }
+  const std::string place = offset == 0 ? "memory" : "(memory + " + std::to_string(offset) + ")";
+  if (buffer.dtype == DType::kUInt8 || buffer.dtype == DType::kBool) {
+    return offset == 0 ? place : place.substr(1, place.size() - 2);
+  }
+  const std::string type = (is_const ? "const " : "") + c_element_type(buffer.dtype);
+  const bool byte = size_in_bytes(buffer.dtype) == 1;
+  return "(" + type + " *)" + (byte ? "" : is_const ? "(const void *)" : "(void *)") + place;
+}
+
+void Runner::check(const std::vector<std::string>& faults, const std::string& error) {
+  if (faults.empty()) return;
+  std::string condition;
+  for (const std::string& fault : faults) condition += (condition.empty() ? "" : " || ") + fault;
+  out_.open("if (" + condition + ")");
+  out_.line("return " + symbols_.upper + "_ERROR_" + error + ";");
+  out_.close();
+}
+
+void Runner::check_arguments() {
+  std::vector<std::string> members;
+  std::vector<std::string> null_checks;
+  std::vector<std::string> alignment_checks;
+  bool has_input = false;
+  bool has_output = false;
+  const bool has_arena = options_.arena_bytes > 0;
+  if (has_arena && options_.arena_alignment > 1) {
+    alignment_checks.push_back("((uintptr_t)arena & (" + symbols_.upper +
+                               "_ARENA_ALIGNMENT - 1u)) != 0u");
+  }
+  for (const Buffer& buffer : program_.buffers) {
+    if (!is_caller_owned(buffer) || buffer.num_elements == 0) continue;
+    has_input = has_input || buffer.kind == BufferKind::kInput;
+    has_output = has_output || buffer.kind == BufferKind::kOutput;
+    members.push_back(member(buffer) + " == NULL");
+    const int64_t size = size_in_bytes(buffer.dtype);
+    if (size == 1) continue;
+    // ABIs with 32-bit pointers align 8-byte types to 4 bytes or to 8.
+    const std::string mask = size == 8 ? "(sizeof(void *) - 1u)" : std::to_string(size - 1) + "u";
+    alignment_checks.push_back("((uintptr_t)" + member(buffer) + " & " + mask + ") != 0u");
+  }
+  const bool from_caller = options_.io == Io::kCaller;
+  if (from_caller && !has_input) out_.line("(void)inputs;");
+  if (from_caller && !has_output) out_.line("(void)outputs;");
+  if (!has_arena) out_.line("(void)arena;");
+  if (has_input) null_checks.push_back("inputs == NULL");
+  if (has_output) null_checks.push_back("outputs == NULL");
+  if (has_arena) null_checks.push_back("arena == NULL");
+  check(null_checks, "NULL_POINTER");
+  check(members, "NULL_POINTER");
+  check(alignment_checks, "ALIGNMENT");
+}
+
+std::vector<std::string> Runner::about(const loop::CallNote& note) const {
+  std::string line = model_text(note.name) + (note.name.empty() ? "" : ": ") + note.kind;
+  const std::string plural = note.operators.size() > 1 ? ", operators " : ", operator ";
+  for (size_t i = 0; i < note.operators.size() && i < 8; ++i) {
+    line += (i == 0 ? plural : ", ") + std::to_string(note.operators[i]);
+  }
+  if (note.operators.size() > 8) line += " ...";
+  return {line};
+}
+
+void Runner::print_call(const loop::CallKernel& call) {
+  out_.blank();
+  if (next_note_ > 0 && !options_.step_mark.empty()) out_.line(options_.step_mark);
+  if (next_note_ < program_.notes.size()) out_.comment(about(program_.notes[next_note_]));
+  ++next_note_;
+  const loop::Kernel& kernel = *kernels_.at(call.kernel);
+  CHECK(kernel.params.size() == call.args.size());
+  std::string code = kernel_symbol(program_, kernel) + "(";
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const loop::BufferRef& argument = call.args[i];
+    const bool is_const = kernel.params[i].access == loop::Access::kRead;
+    if (i > 0) code += ", ";
+    code += pointer(*buffers_.at(argument.buffer), argument.offset_elements, is_const);
+  }
+  out_.line(code + ");");
+}
+
+void Runner::print() {
+  Names names;
+  bool uses_arena = false;
+  for (const Buffer& buffer : program_.buffers) {
+    const bool constant = buffer.kind == BufferKind::kConstant;
+    if (!constant && !is_caller_owned(buffer) && buffer.num_elements > 0) uses_arena = true;
+    if (constant || is_caller_owned(buffer) || buffer.offset_bytes) {
+      names.arrays[buffer.name] = "(" + pointer(buffer, 0, true) + ")";
+    }
+  }
+  names.functions = symbols_.functions;
+  for (const loop::Function& function : program_.functions) {
+    for (const auto& parameter : function.params) {
+      names.parameters[function.name].push_back(parameter.type);
+    }
+  }
+  out_.open(runner_prototype(options_, symbols_));
+  if (uses_arena) out_.line("uint8_t *const memory = (uint8_t *)arena;");
+  check_arguments();
+  BlockPrinter body(out_, std::move(names), NameTable({"inputs", "outputs", "arena", "memory"}),
+                    usage_of(program_.runner), needs_,
+                    [&](const loop::CallKernel& call) { print_call(call); });
+  body.print(program_.runner);
+  out_.blank();
+  out_.line("return 0;");
+  out_.close();
+}
+
+}  // namespace
+
+void print_runner(CText& out, const loop::Program& program, const EmitOptions& options,
+                  const Symbols& symbols, Needs& needs) {
+  Runner(out, program, options, symbols, needs).print();
+}
+
+}  // namespace ingot

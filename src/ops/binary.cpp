@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// binary: add, sub and mul with numpy's broadcasting, on float32 and on quantised integers.
+//
+// Quantised add and sub bring both operands to half the coarser of their scales with `left_shift`
+// extra bits, add or subtract, and rescale to the output; mul multiplies the centred integers and
+// rescales once. Each rescaling is a MultiplyByQuantizedMultiplier; the factors are prepared as
+// TFLM prepares them: add and mul in double, sub in float32 (micro/kernels/add_common.cc,
+// sub_common.cc, mul_common.cc; reference/integer_ops/add.h, mul.h). The arithmetic is integer in
+// every rounding mode: the float mode rounds as the single one.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ops/access.h"
+#include "ops/fixed_point.h"
+#include "ops/rescale.h"
+#include "support/check.h"
+
+namespace ingot {
+namespace {
+
+using loop::Expr;
+using loop::lit;
+using Kind = Binary::Kind;
+
+// The shape that both broadcast to, aligned at the right; absent if they do not.
+std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
+  const size_t rank = std::max(a.size(), b.size());
+  Shape result(rank);
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t x = d + a.size() < rank ? 1 : a[d + a.size() - rank];
+    const int64_t z = d + b.size() < rank ? 1 : b[d + b.size() - rank];
+    if (x != z && x != 1 && z != 1) return std::nullopt;
+    result[d] = x == 1 ? z : x;
+  }
+  return result;
+}
+
+// What the operands and the result of add and sub are multiplied by.
+struct SumFactors {
+  int64_t left_shift = 20;
+  double x = 0;
+  double z = 0;
+  double out = 0;
+};
+
+SumFactors sum_factors(Kind kind, const TensorType& x, const TensorType& z, const TensorType& y) {
+  const int64_t left_shift = y.dtype == DType::kInt16 ? 15 : 20;
+  const int64_t unit = int64_t{1} << left_shift;
+  if (kind == Kind::kSub) {
+    const float twice_max = 2 * std::max(x.scale(), z.scale());
+    return {left_shift, static_cast<double>(x.scale() / twice_max),
+            static_cast<double>(z.scale() / twice_max),
+            static_cast<double>(twice_max / (static_cast<float>(unit) * y.scale()))};
+  }
+  const double twice_max = 2 * static_cast<double>(std::max(x.scale(), z.scale()));
+  return {left_shift, static_cast<double>(x.scale()) / twice_max,
+          static_cast<double>(z.scale()) / twice_max,
+          twice_max / (static_cast<double>(unit) * static_cast<double>(y.scale()))};
+}
+
+double product_factor(const TensorType& x, const TensorType& z, const TensorType& y) {
+  return static_cast<double>(x.scale()) * static_cast<double>(z.scale()) /
+         static_cast<double>(y.scale());
+}
+
+Fault check_quantized(Kind kind, const TensorType& x, const TensorType& z, const TensorType& y) {
+  if (Fault fault = check_per_tensor(x, "the first input")) return fault;
+  if (Fault fault = check_per_tensor(z, "the second input")) return fault;
+  if (Fault fault = check_per_tensor(y, "the output")) return fault;
+  if (kind == Kind::kMul) return std::nullopt;
+  const SumFactors factors = sum_factors(kind, x, z, y);
+  if (std::isfinite(factors.x) && std::isfinite(factors.z) && std::isfinite(factors.out)) {
+    return std::nullopt;
+  }
+  return quantization_fault(fmt::format("the ratios of the scales {}, {} and {} leave float32",
+                                        x.scale(), z.scale(), y.scale()));
+}
+
+Result<std::vector<TensorType>> infer(const Op& op, Operands inputs,
+                                      std::span<const TensorType> declared) {
+  if (Fault fault = check_arity(inputs, 2, declared)) return *fault;
+  const TensorType& x = *inputs[0].type;
+  const TensorType& z = *inputs[1].type;
+  const TensorType& y = declared[0];
+  const auto dtypes = {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kFloat32};
+  if (Fault fault = check_dtype(x, "the first input", dtypes)) return *fault;
+  if (x.dtype != z.dtype) {
+    return type_fault(fmt::format("the inputs are {} and {}, they must be equal", name_of(x.dtype),
+                                  name_of(z.dtype)));
+  }
+  if (Fault fault = check_same_dtype(x, y)) return *fault;
+  if (!is_float(x.dtype)) {
+    if (Fault fault = check_quantized(std::get<Binary>(op).kind, x, z, y)) return *fault;
+  }
+  std::optional<Shape> shape = broadcast_shape(x.shape, z.shape);
+  if (!shape) {
+    return shape_fault(fmt::format("the inputs {} and {} do not broadcast to one shape",
+                                   print(x.shape), print(z.shape)));
+  }
+  return with_shape(y, std::move(*shape));
+}
+
+constexpr Limit kLimits[] = {
+    {"the zero points of int16 tensors are 0",
+     [](const Op& /*op*/, Operands inputs, std::span<const TensorType> outputs) {
+       return outputs[0].dtype != DType::kInt16 ||
+              (inputs[0].type->zero_point() == 0 && inputs[1].type->zero_point() == 0 &&
+               outputs[0].zero_point() == 0);
+     }}};
+
+// The flat index in `shape` of the element that broadcasting pairs with `index` of `result`.
+int64_t broadcast_index(int64_t index, const Shape& result, const Shape& shape) {
+  int64_t flat = 0;
+  int64_t stride = 1;
+  for (size_t back = 1; back <= shape.size(); ++back) {
+    const int64_t extent = shape[shape.size() - back];
+    const int64_t result_extent = result[result.size() - back];
+    if (extent > 1) flat += index % result_extent * stride;
+    index /= result_extent;
+    stride *= extent;
+  }
+  return flat;
+}
+
+float reference_float(Kind kind, float x, float z) {
+  if (kind == Kind::kMul) return x * z;
+  return kind == Kind::kAdd ? x + z : x - z;
+}
+
+// What all elements of a quantised operation have in common.
+struct ReferenceFactors {
+  Kind kind = Kind::kAdd;
+  Rounding rounding = Rounding::kDouble;
+  int64_t left_shift = 0;
+  QuantizedMultiplier x;
+  QuantizedMultiplier z;
+  QuantizedMultiplier out;
+};
+
+ReferenceFactors reference_factors(Kind kind, Rounding rounding, const TensorType& x,
+                                   const TensorType& z, const TensorType& y) {
+  if (kind == Kind::kMul) {
+    return {kind, rounding, 0, {}, {}, quantize_multiplier(product_factor(x, z, y))};
+  }
+  const SumFactors factors = sum_factors(kind, x, z, y);
+  return {kind,
+          rounding,
+          factors.left_shift,
+          quantize_multiplier(factors.x),
+          quantize_multiplier(factors.z),
+          quantize_multiplier(factors.out)};
+}
+
+// From centred operands to the result before its zero point.
+int64_t reference_quantized(const ReferenceFactors& factors, int64_t x, int64_t z) {
+  const auto multiply = [&](int64_t value, QuantizedMultiplier m) -> int64_t {
+    return reference::multiply_by_quantized_multiplier(static_cast<int32_t>(value), m,
+                                                       factors.rounding);
+  };
+  if (factors.kind == Kind::kMul) return multiply(x * z, factors.out);
+  const int64_t unit = int64_t{1} << factors.left_shift;
+  const int64_t scaled_x = multiply(x * unit, factors.x);
+  const int64_t scaled_z = multiply(z * unit, factors.z);
+  return multiply(factors.kind == Kind::kAdd ? scaled_x + scaled_z : scaled_x - scaled_z,
+                  factors.out);
+}
+
+void reference_rule(const Op& op, std::span<const TensorView> inputs,
+                    std::span<const MutableTensorView> outputs, Rounding rounding) {
+  const Kind kind = std::get<Binary>(op).kind;
+  const TensorType& x = *inputs[0].type;
+  const TensorType& z = *inputs[1].type;
+  const TensorType& y = *outputs[0].type;
+  ReferenceFactors factors;
+  if (!is_float(y.dtype)) {
+    factors = reference_factors(kind, integer_rounding(rounding), x, z, y);
+  }
+  for (int64_t i = 0; i < y.num_elements(); ++i) {
+    const int64_t at_x = broadcast_index(i, y.shape, x.shape);
+    const int64_t at_z = broadcast_index(i, y.shape, z.shape);
+    if (is_float(y.dtype)) {
+      set_float(outputs[0], i,
+                reference_float(kind, float_at(inputs[0], at_x), float_at(inputs[1], at_z)));
+      continue;
+    }
+    const int64_t result = reference_quantized(factors, int_at(inputs[0], at_x) - x.zero_point(),
+                                               int_at(inputs[1], at_z) - z.zero_point());
+    set_int(outputs[0], i, reference::saturate(result + y.zero_point(), y.dtype));
+  }
+}
+
+// `centred` * 2^left_shift * factor. The operand with the coarser scale has the factor 1/2, which
+// is exact in every rounding.
+Expr lower_scaled(Lowering& lowering, const Expr& centred, int64_t bound, int64_t left_shift,
+                  double factor) {
+  if (factor == 0.5) return centred * (int64_t{1} << (left_shift - 1));
+  return multiply_by_quantized_multiplier(lowering, centred * (int64_t{1} << left_shift),
+                                          quantize_multiplier(factor), bound << left_shift);
+}
+
+Expr element(Lowering& lowering, const Op& op, std::span<const TensorType* const> types,
+             const TensorType& y, std::span<const Expr> inputs) {
+  const Kind kind = std::get<Binary>(op).kind;
+  if (is_float(y.dtype)) {
+    if (kind == Kind::kMul) return inputs[0] * inputs[1];
+    return kind == Kind::kAdd ? inputs[0] + inputs[1] : inputs[0] - inputs[1];
+  }
+  const TensorType& x = *types[0];
+  const TensorType& z = *types[1];
+  const int64_t bound_x = greatest_magnitude(x);
+  const int64_t bound_z = greatest_magnitude(z);
+  const Expr centred_x = inputs[0] - x.zero_point();
+  const Expr centred_z = inputs[1] - z.zero_point();
+  if (kind == Kind::kMul) {
+    return saturate_to(y, multiply_by_quantized_multiplier(
+                              lowering, centred_x * centred_z,
+                              quantize_multiplier(product_factor(x, z, y)), bound_x * bound_z));
+  }
+  const SumFactors factors = sum_factors(kind, x, z, y);
+  const Expr scaled_x = lower_scaled(lowering, centred_x, bound_x, factors.left_shift, factors.x);
+  const Expr scaled_z = lower_scaled(lowering, centred_z, bound_z, factors.left_shift, factors.z);
+  // Each is at most half of what went in, and a step for the rounding.
+  const int64_t bound = ((bound_x + bound_z) << (factors.left_shift - 1)) + 2;
+  const Expr sum = kind == Kind::kAdd ? scaled_x + scaled_z : scaled_x - scaled_z;
+  return saturate_to(
+      y, multiply_by_quantized_multiplier(lowering, sum, quantize_multiplier(factors.out), bound));
+}
+
+// Neighbouring dimensions in which both operands do the same, as one.
+struct Dim {
+  int64_t extent = 1;
+  bool x_varies = false;
+  bool z_varies = false;
+};
+
+std::vector<Dim> collapsed_dims(const Shape& x, const Shape& z, const Shape& y) {
+  std::vector<Dim> dims;
+  for (size_t d = 0; d < y.size(); ++d) {
+    if (y[d] == 1) continue;
+    const Dim dim = {y[d], d + x.size() >= y.size() && x[d + x.size() - y.size()] > 1,
+                     d + z.size() >= y.size() && z[d + z.size() - y.size()] > 1};
+    if (!dims.empty() && dims.back().x_varies == dim.x_varies &&
+        dims.back().z_varies == dim.z_varies) {
+      dims.back().extent *= dim.extent;
+    } else {
+      dims.push_back(dim);
+    }
+  }
+  return dims;
+}
+
+// Loops over dims[d...]; `x`, `z` and `y` are the indices of what has been fixed so far, as
+// multiples of the extents that are still to come.
+loop::Block lower_dims(Lowering& lowering, const std::vector<Dim>& dims, size_t d, Expr x, Expr z,
+                       const Expr& y) {
+  const Dim& dim = dims[d];
+  const std::string i = lowering.fresh("i");
+  const auto next = [&](const Expr& index) { return index * dim.extent + loop::var(i); };
+  loop::Block before;
+  loop::Block body;
+  if (d + 1 < dims.size()) {
+    body = lower_dims(lowering, dims, d + 1, dim.x_varies ? next(x) : x, dim.z_varies ? next(z) : z,
+                      next(y));
+  } else {
+    const DType dtype = lowering.output_type().dtype;
+    const TensorType* types[] = {&lowering.input_type(0), &lowering.input_type(1)};
+    Expr elements[2];
+    const bool varies[] = {dim.x_varies, dim.z_varies};
+    const Expr indices[] = {dim.x_varies ? next(x) : x, dim.z_varies ? next(z) : z};
+    for (size_t n = 0; n < 2; ++n) {
+      elements[n] = Lowering::load(lowering.input(n, n == 0 ? "x" : "z"), dtype, indices[n]);
+      if (varies[n]) continue;
+      const std::string name = lowering.fresh("fixed");
+      before.push_back(loop::Let{name, elements[n]});
+      elements[n] = loop::var(name, elements[n]->type);
+    }
+    const Expr value =
+        element(lowering, lowering.node().op, types, lowering.output_type(), elements);
+    body = lowering.store(next(y), value);
+  }
+  before.push_back(loop::For{i, lit(0), lit(dim.extent), 1, false, std::move(body)});
+  return before;
+}
+
+void lower(Lowering& lowering) {
+  const TensorType& x = lowering.input_type(0);
+  const TensorType& z = lowering.input_type(1);
+  const TensorType& y = lowering.output_type();
+  const int64_t count = y.num_elements();
+  if (count == 0) return;
+  const auto is_flat = [&](int64_t n) { return n == count || n == 1; };
+  if (is_flat(x.num_elements()) && is_flat(z.num_elements())) {
+    lower_elementwise(lowering);
+    return;
+  }
+  lowering.input(0, "x");
+  lowering.input(1, "z");
+  lowering.body =
+      lower_dims(lowering, collapsed_dims(x.shape, z.shape, y.shape), 0, lit(0), lit(0), lit(0));
+}
+
+}  // namespace
+
+constinit const OpRules Binary::rules = {.infer = infer,
+                                         .limits = kLimits,
+                                         .reference = reference_rule,
+                                         .lower = lower,
+                                         .element = element};
+
+}  // namespace ingot

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/table.h"
+
+#include "ops/access.h"
+#include "support/check.h"
+
+namespace ingot {
+
+Bytes table_of(const Op& op, const TensorType& x, const TensorType& y) {
+  constexpr int64_t kNumValues = 256;
+  CHECK(size_in_bytes(x.dtype) == 1 && size_in_bytes(y.dtype) == 1);
+  TensorType from = x;
+  TensorType to = y;
+  from.shape = {kNumValues};
+  to.shape = {kNumValues};
+  std::vector<uint8_t> values(kNumValues);
+  std::vector<uint8_t> results(kNumValues);
+  for (int64_t i = 0; i < kNumValues; ++i) {
+    values[static_cast<size_t>(i)] = static_cast<uint8_t>(lowest(x.dtype) + i);
+  }
+  const TensorView input = {&from, values};
+  const MutableTensorView output = {&to, results};
+  rules_of(op).reference.call(op, {&input, 1}, {&output, 1}, Rounding::kDouble);
+  return Bytes(std::move(results));
+}
+
+loop::Expr look_up(Lowering& lowering, const Bytes& table, const loop::Expr& element,
+                   const TensorType& x, const TensorType& y) {
+  const std::string param = lowering.constant("table", y.dtype, table);
+  return Lowering::load(param, y.dtype, element - lowest(x.dtype));
+}
+
+}  // namespace ingot

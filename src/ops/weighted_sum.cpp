@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/weighted_sum.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace ingot {
+namespace {
+
+using loop::Block;
+using loop::Expr;
+using loop::lit;
+
+const TensorType* bias_of(Operands inputs) { return inputs.size() > 2 ? inputs[2].type : nullptr; }
+
+bool is_int8(DType dtype) { return dtype == DType::kInt8; }
+
+void append(Block& block, Block more) {
+  block.insert(block.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+}
+
+Fault check_dtypes(Operands inputs, const TensorType& y, std::string_view weights_name) {
+  const DType x = inputs[0].type->dtype;
+  const DType w = inputs[1].type->dtype;
+  const TensorType* bias = bias_of(inputs);
+  const DType expected_bias = is_int8(x) ? DType::kInt32 : x;
+  const bool supported = is_int8(x) || x == DType::kFloat32;
+  const bool equal = x == w && x == y.dtype && (!bias || bias->dtype == expected_bias);
+  if (supported && equal) return std::nullopt;
+  std::string bias_part;
+  if (bias) bias_part = fmt::format(", the bias {}", name_of(bias->dtype));
+  Diagnostic fault = type_fault(fmt::format("the input is {}, {} {}{}, the output {}", name_of(x),
+                                            weights_name, name_of(w), bias_part, name_of(y.dtype)));
+  fault.hint = "supported are int8 with an int32 bias, and float32 throughout";
+  return fault;
+}
+
+Fault check_weight_quantization(const TensorType& weights, const WeightedSumRules& rules) {
+  const std::string_view name = rules.weights;
+  if (!weights.quantization) {
+    return quantization_fault(fmt::format("{} has no quantisation parameters", name));
+  }
+  const Quantization& q = *weights.quantization;
+  const int64_t channels = weights.shape[static_cast<size_t>(rules.channel_axis)];
+  const int64_t count = q.per_tensor() ? 1 : channels;
+  if (!q.per_tensor() && q.axis != rules.channel_axis) {
+    return quantization_fault(
+        fmt::format("{} is quantised along dimension {}, the output channels are dimension {}",
+                    name, q.axis, rules.channel_axis));
+  }
+  if (static_cast<int64_t>(q.scales.size()) != count || q.zero_points.size() != q.scales.size()) {
+    return quantization_fault(fmt::format("{} has {} scales and {} zero points, {} are needed",
+                                          name, q.scales.size(), q.zero_points.size(), count));
+  }
+  for (const float scale : q.scales) {
+    if (std::isfinite(scale) && scale > 0) continue;
+    return quantization_fault(
+        fmt::format("{} has scale {}, a finite one above 0 is needed", name, scale));
+  }
+  const bool may_shift = rules.weights_may_have_zero_point && q.per_tensor();
+  for (const int64_t zero_point : q.zero_points) {
+    const bool inside = lowest(weights.dtype) <= zero_point && zero_point <= highest(weights.dtype);
+    if (zero_point == 0 || (may_shift && inside)) continue;
+    return quantization_fault(
+        fmt::format("{} has zero point {}, {}", name, zero_point,
+                    may_shift ? "which its element type does not hold" : "only 0 is supported"));
+  }
+  return std::nullopt;
+}
+
+Fault check_factors(const TensorType& x, const TensorType& weights, const TensorType& y) {
+  constexpr double kLargest = 1 << 30;
+  const auto count = static_cast<int64_t>(weights.quantization->scales.size());
+  for (int64_t c = 0; c < count; ++c) {
+    const double factor = rescale_factor(x, weights, y, c);
+    if (factor < kLargest) continue;
+    return quantization_fault(fmt::format(
+        "the product of input and weight scale is {} times the output scale, less than 2^30 is "
+        "needed",
+        factor));
+  }
+  return std::nullopt;
+}
+
+Fault check_bias(const TensorType& bias, int64_t channels) {
+  if (bias.shape == Shape{channels}) return std::nullopt;
+  return shape_fault(
+      fmt::format("the bias has shape {}, [{}] is needed", print(bias.shape), channels));
+}
+
+// Calls f(channel, magnitude) for each weight.
+template <class F>
+void for_each_weight(const TensorType& type, const Bytes& bytes, int64_t channel_axis, F f) {
+  const int64_t channels = type.shape[static_cast<size_t>(channel_axis)];
+  const int64_t zero_point = type.quantization->zero_points.front();  // the others are 0 too
+  const std::span<const uint8_t> view = bytes.view();
+  const auto count = static_cast<int64_t>(view.size());
+  const int64_t inner = channel_axis == 0 ? count / channels : 1;
+  int64_t i = 0;
+  while (i < count) {
+    const int64_t channel = i / inner % channels;
+    for (const int64_t end = i + inner; i < end; ++i) {
+      f(channel, std::abs(static_cast<int8_t>(view[static_cast<size_t>(i)]) - zero_point));
+    }
+  }
+}
+
+}  // namespace
+
+Fault check_weighted_sum_arity(Operands inputs, std::span<const TensorType> declared) {
+  if (inputs.size() < 2 || inputs.size() > 3 || !inputs[0].present() || !inputs[1].present()) {
+    return shape_fault(fmt::format("it has {} inputs, 2 or 3 are needed",
+                                   std::ranges::count_if(inputs, &Operand::present)));
+  }
+  if (declared.size() != 1) {
+    return shape_fault(fmt::format("it has {} outputs, 1 is needed", declared.size()));
+  }
+  return std::nullopt;
+}
+
+Fault check_weighted_sum(Operands inputs, std::span<const TensorType> declared,
+                         const WeightedSumRules& rules, bool zero_point_in_bias) {
+  const TensorType& x = *inputs[0].type;
+  const TensorType& weights = *inputs[1].type;
+  const TensorType& y = declared[0];
+  const TensorType* bias = bias_of(inputs);
+  const int64_t channels = weights.shape[static_cast<size_t>(rules.channel_axis)];
+  if (Fault fault = check_dtypes(inputs, y, rules.weights)) return fault;
+  if (bias) {
+    if (Fault fault = check_bias(*bias, channels)) return fault;
+  }
+  if (zero_point_in_bias && (!bias || !is_int8(x.dtype))) {
+    return attribute_fault("the zero point is said to be in the bias, but there is none");
+  }
+  if (!is_int8(x.dtype)) return std::nullopt;
+  if (Fault fault = check_per_tensor(x, "the input")) return fault;
+  if (Fault fault = check_per_tensor(y, "the output")) return fault;
+  if (Fault fault = check_weight_quantization(weights, rules)) return fault;
+  return check_factors(x, weights, y);
+}
+
+int64_t accumulator_bound(const TensorType& x, const TensorType& weights, const Bytes& weight_bytes,
+                          const Bytes* bias, int64_t channel_axis, bool zero_point_in_bias) {
+  const int64_t zero_point = zero_point_in_bias ? 0 : x.zero_point();
+  const int64_t largest_x =
+      std::max(highest(x.dtype) - zero_point, std::abs(lowest(x.dtype) - zero_point));
+  const auto channels = static_cast<size_t>(weights.shape[static_cast<size_t>(channel_axis)]);
+  std::vector<int64_t> bounds(channels, 0);
+  for_each_weight(weights, weight_bytes, channel_axis, [&](int64_t channel, int64_t magnitude) {
+    bounds[static_cast<size_t>(channel)] += magnitude * largest_x;
+  });
+  if (bias) {
+    const std::vector<int32_t> values = bias->as<int32_t>();
+    for (size_t c = 0; c < channels; ++c) bounds[c] += std::abs(int64_t{values.at(c)});
+  }
+  return std::ranges::max(bounds);
+}
+
+bool weights_are_constant(Operands inputs) { return inputs[1].is_constant(); }
+
+bool bias_is_constant(Operands inputs) {
+  return inputs.size() < 3 || !inputs[2].present() || inputs[2].is_constant();
+}
+
+bool accumulators_fit(Operands inputs, int64_t channel_axis, bool zero_point_in_bias) {
+  // What is not constant is refused by other limits; floats do not overflow.
+  if (!weights_are_constant(inputs) || !bias_is_constant(inputs)) return true;
+  if (!is_int8(inputs[0].type->dtype)) return true;
+  const Bytes* bias = inputs.size() > 2 ? inputs[2].constant : nullptr;
+  return accumulator_bound(*inputs[0].type, *inputs[1].type, *inputs[1].constant, bias,
+                           channel_axis, zero_point_in_bias) <= std::numeric_limits<int32_t>::max();
+}
+
+WeightedSum::WeightedSum(Lowering& lowering, int64_t channel_axis, bool zero_point_in_bias)
+    : lowering_(lowering),
+      x_(lowering.input(0, "x")),
+      weights_(lowering.input(1, "w")),
+      bias_(lowering.has_input(2) ? lowering.input(2, "bias") : ""),
+      accumulator_(lowering.fresh("acc")),
+      scaled_(lowering.fresh("scaled")) {
+  const TensorType& x = lowering.input_type(0);
+  const TensorType& weights = lowering.input_type(1);
+  const TensorType& y = lowering.output_type();
+  if (is_float(x.dtype)) {
+    accumulator_dtype_ = x.dtype;
+    return;
+  }
+  x_offset_ = zero_point_in_bias ? 0 : -x.zero_point();
+  weight_offset_ = -weights.quantization->zero_points.front();
+  Rescale rescale;
+  rescale.factors.clear();
+  const auto count = static_cast<int64_t>(weights.quantization->scales.size());
+  for (int64_t c = 0; c < count; ++c) rescale.factors.push_back(rescale_factor(x, weights, y, c));
+  const Bytes* bias = bias_.empty() ? nullptr : &lowering.input_constant(2);
+  rescale.accumulator_bound = accumulator_bound(x, weights, lowering.input_constant(1), bias,
+                                                channel_axis, zero_point_in_bias);
+  requantizer_.emplace(lowering, rescale);
+}
+
+Block WeightedSum::start(const Expr& channel) const {
+  if (accumulator_dtype_ == DType::kFloat32) {
+    return {loop::Let{accumulator_, loop::float_lit(0)}};
+  }
+  return {loop::Let{accumulator_,
+                    bias_.empty() ? lit(0) : Lowering::load(bias_, DType::kInt32, channel)}};
+}
+
+Block WeightedSum::add(const Expr& x_index, const Expr& weight_index) const {
+  Expr x = Lowering::load(x_, lowering_.input_type(0).dtype, x_index);
+  Expr weight = Lowering::load(weights_, lowering_.input_type(1).dtype, weight_index);
+  if (accumulator_dtype_ != DType::kFloat32) {
+    x = x + x_offset_;
+    weight = weight + weight_offset_;
+  }
+  return {loop::Assign{accumulator_, accumulator() + x * weight}};
+}
+
+Block WeightedSum::finish(const Expr& y_index, const Expr& channel) const {
+  if (!requantizer_) {
+    if (bias_.empty()) return lowering_.store(y_index, accumulator());
+    return lowering_.store(y_index,
+                           accumulator() + Lowering::load(bias_, DType::kFloat32, channel));
+  }
+  Block block = {loop::Let{scaled_, requantizer_->apply(accumulator(), channel)}};
+  const Expr value = saturate_to(lowering_.output_type(), loop::var(scaled_));
+  append(block, lowering_.store(y_index, value));
+  return block;
+}
+
+Block WeightedSum::around(const Expr& y_index, const Expr& channel, Block loops) const {
+  Block block = start(channel);
+  append(block, std::move(loops));
+  append(block, finish(y_index, channel));
+  return block;
+}
+
+}  // namespace ingot

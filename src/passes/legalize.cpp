@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "ops/operands.h"
+#include "passes/passes.h"
+
+namespace ingot {
+namespace {
+
+std::string where(const Node& node) {
+  std::string text = display_name(node.op) + " " + quote(node.name);
+  if (!node.sources.empty()) text += fmt::format(" (operator {})", node.sources.front());
+  return text;
+}
+
+std::vector<std::string> tensors_of(const Graph& graph, const Node& node) {
+  std::vector<std::string> notes;
+  for (const ValueId id : node.inputs) {
+    if (id.present()) {
+      notes.push_back(
+          fmt::format("input {}: {}", quote(graph[id].name), print_plain(graph[id].type)));
+    }
+  }
+  for (const ValueId id : node.outputs) {
+    notes.push_back(
+        fmt::format("output {}: {}", quote(graph[id].name), print_plain(graph[id].type)));
+  }
+  return notes;
+}
+
+}  // namespace
+
+Diagnostics legalize(const Graph& graph) {
+  Diagnostics diagnostics;
+  for (const Node& node : graph.nodes) {
+    const OpRules& rules = rules_of(node.op);
+    const std::vector<Operand> inputs = operands_of(graph, node.inputs);
+    const std::vector<TensorType> outputs = output_types_of(graph, node);
+    for (const Limit& limit : rules.limits) {
+      if (limit.holds(node.op, inputs, outputs)) continue;
+      diagnostics.push_back({Code::kUnsupportedOperator, where(node),
+                             fmt::format("not supported: it must hold that {}", limit.sentence), "",
+                             tensors_of(graph, node)});
+    }
+  }
+  return diagnostics;
+}
+
+}  // namespace ingot

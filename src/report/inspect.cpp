@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/inspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/order.h"
+#include "support/diagnostic.h"
+
+namespace ingot {
+namespace {
+
+// 2656768 as "2,656,768".
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<size_t>(at), ",");
+  }
+  return digits;
+}
+
+std::string row(std::string_view key, const std::string& value) {
+  return fmt::format("{:<13}{}\n", key, value);
+}
+
+std::string ports(const loop::Program& program, loop::BufferKind kind) {
+  std::string text;
+  for (const loop::Buffer& buffer : program.buffers) {
+    if (buffer.kind != kind) continue;
+    const std::string key =
+        text.empty() ? (kind == loop::BufferKind::kInput ? "inputs" : "outputs") : "";
+    text += row(key, fmt::format("{} {} as {}", quote(buffer.tensor),
+                                 buffer.type ? print(*buffer.type) : "", buffer.name));
+  }
+  return text;
+}
+
+std::string summary(const InspectFacts& facts) {
+  const plan::PoolPlan& pool = facts.arena.plan.pools.at(0);
+  const std::string proof = pool.optimal
+                                ? "proved least for this order of operators"
+                                : fmt::format("proved bound {}", grouped(pool.lower_bound_bytes));
+  std::string text =
+      row("model", fmt::format("{} ({} bytes)", quote(facts.file), grouped(facts.file_bytes)));
+  text += row("format", facts.format);
+  text += row("sha256", facts.model_sha256);
+  text += row("target", facts.target);
+  text += row("operators",
+              fmt::format("{}, compiled into {} steps by {} kernels", facts.operators.size(),
+                          facts.program.notes.size(), facts.program.kernels.size()));
+  text += row("tensors", grouped(facts.num_tensors));
+  text += row("MACs", grouped(macs_of(facts.program)));
+  text += row("weights", grouped(weights_bytes(facts.program)) + " bytes");
+  text += row("arena", fmt::format("{} bytes, {}", grouped(facts.arena.bytes), proof));
+  text += ports(facts.program, loop::BufferKind::kInput);
+  return text + ports(facts.program, loop::BufferKind::kOutput);
+}
+
+std::string table(const std::vector<OperatorFacts>& operators) {
+  size_t widest_kind = 8;
+  size_t widest_output = 6;
+  for (const OperatorFacts& op : operators) {
+    widest_kind = std::max(widest_kind, op.kind.size());
+    widest_output = std::max(widest_output, op.output.size());
+  }
+  std::string text = fmt::format("{:>5}  {:<{}}  {:<{}}  {:>13}  {:>11}  {}\n", "index", "operator",
+                                 widest_kind, "output", widest_output, "MACs", "weights", "name");
+  for (const OperatorFacts& op : operators) {
+    const std::string index = op.operators.empty() ? "-" : std::to_string(op.operators.front());
+    text += fmt::format("{:>5}  {:<{}}  {:<{}}  {:>13}  {:>11}  {}\n", index, op.kind, widest_kind,
+                        op.output, widest_output, grouped(op.macs), grouped(op.weights_bytes),
+                        quote(op.name));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string inspect_text(const InspectFacts& facts) {
+  return summary(facts) + "\n" + table(facts.operators);
+}
+
+Json inspect_json(const InspectFacts& facts) {
+  Json operators = Json::array();
+  for (const OperatorFacts& op : facts.operators) {
+    operators.push_back({{"name", op.name},
+                         {"kind", op.kind},
+                         {"operators", op.operators},
+                         {"output", op.output},
+                         {"macs", op.macs},
+                         {"weights_bytes", op.weights_bytes}});
+  }
+  Json inputs = Json::array();
+  Json outputs = Json::array();
+  for (const loop::Buffer& buffer : facts.program.buffers) {
+    if (buffer.kind == loop::BufferKind::kInput) inputs.push_back(port_json(buffer));
+    if (buffer.kind == loop::BufferKind::kOutput) outputs.push_back(port_json(buffer));
+  }
+  const plan::PoolPlan& pool = facts.arena.plan.pools.at(0);
+  return {{"schema_version", 1},
+          {"format", facts.format},
+          {"model_bytes", facts.file_bytes},
+          {"model_sha256", facts.model_sha256},
+          {"target", facts.target},
+          {"tensors", facts.num_tensors},
+          {"steps", facts.program.notes.size()},
+          {"kernels", facts.program.kernels.size()},
+          {"macs", macs_of(facts.program)},
+          {"weights_bytes", weights_bytes(facts.program)},
+          {"arena_bytes", facts.arena.bytes},
+          {"lower_bound_bytes", pool.lower_bound_bytes},
+          {"optimal", pool.optimal && is_order_optimal(facts.program, facts.arena)},
+          {"inputs", std::move(inputs)},
+          {"outputs", std::move(outputs)},
+          {"operators", std::move(operators)}};
+}
+
+}  // namespace ingot

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `ingot inspect` says of a model: one block of facts, then a row per operator.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "report/metadata.h"
+
+namespace ingot {
+
+// One operator of the network, as it stands in the file.
+struct OperatorFacts {
+  std::string name;
+  std::string kind;
+  std::vector<int64_t> operators;  // of the model file
+  std::string output;              // "int8[1,25,5,64]"
+  int64_t macs = 0;
+  int64_t weights_bytes = 0;  // constants that it reads
+};
+
+struct InspectFacts {
+  std::string file;
+  std::string format;  // "TensorFlow Lite"
+  int64_t file_bytes = 0;
+  std::string model_sha256;
+  std::string target;
+  const loop::Program& program;
+  const ArenaFacts& arena;
+  std::vector<OperatorFacts> operators;
+  int64_t num_tensors = 0;
+};
+
+std::string inspect_text(const InspectFacts& facts);
+Json inspect_json(const InspectFacts& facts);
+
+}  // namespace ingot

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/metadata.h"
+
+#include <algorithm>
+
+#include "report/order.h"
+
+namespace ingot {
+namespace {
+
+Json ports_json(const loop::Program& program, loop::BufferKind kind) {
+  Json ports = Json::array();
+  for (const loop::Buffer& buffer : program.buffers) {
+    if (buffer.kind == kind) ports.push_back(port_json(buffer));
+  }
+  return ports;
+}
+
+// The kernels that the runner calls, in textual order, as the notes are.
+void collect_calls(const loop::Block& runner, std::vector<std::string>& kernels) {
+  for (const loop::Stmt& stmt : runner) {
+    if (const auto* call = std::get_if<loop::CallKernel>(&stmt.kind)) {
+      kernels.push_back(call->kernel);
+    } else if (const auto* loop = std::get_if<loop::For>(&stmt.kind)) {
+      collect_calls(loop->body, kernels);
+    } else if (const auto* branch = std::get_if<loop::If>(&stmt.kind)) {
+      collect_calls(branch->then_body, kernels);
+      collect_calls(branch->else_body, kernels);
+    }
+  }
+}
+
+Json operators_json(const loop::Program& program) {
+  std::vector<std::string> kernels;
+  collect_calls(program.runner, kernels);
+  Json operators = Json::array();
+  for (size_t i = 0; i < program.notes.size(); ++i) {
+    const loop::CallNote& note = program.notes[i];
+    operators.push_back({{"name", note.name},
+                         {"kind", note.kind},
+                         {"macs", note.macs},
+                         {"function", program.name + "_" + kernels.at(i)},
+                         {"operators", note.operators}});
+  }
+  return operators;
+}
+
+Json optional_number(const std::optional<int64_t>& number) {
+  return number ? Json(*number) : Json();
+}
+
+Json distances_json(const plan::Problem& problem) {
+  Json distances = Json::array();
+  for (const plan::Overlap& overlap : problem.overlaps) {
+    const auto name_of_buffer = [&](int64_t b) {
+      return problem.buffers.at(static_cast<size_t>(b)).name;
+    };
+    distances.push_back({{"output", name_of_buffer(overlap.output)},
+                         {"input", name_of_buffer(overlap.input)},
+                         {"step", overlap.step},
+                         {"forward", optional_number(overlap.forward)},
+                         {"reverse", optional_number(overlap.reverse)}});
+  }
+  return distances;
+}
+
+Json buffers_json(const loop::Program& program, const ArenaFacts& arena) {
+  Json buffers = Json::array();
+  for (size_t b = 0; b < arena.problem.buffers.size(); ++b) {
+    const plan::Buffer& buffer = arena.problem.buffers[b];
+    Json json = {{"name", buffer.name},
+                 {"tensor", program.buffers.at(arena.buffers[b]).tensor},
+                 {"size_bytes", buffer.size_bytes},
+                 {"alignment", buffer.alignment},
+                 {"first", buffer.lifetime.begin},
+                 {"last", buffer.lifetime.end},
+                 {"offset_bytes", arena.plan.offsets.at(b)}};
+    if (buffer.group >= 0) {
+      json["tie_group"] = buffer.group;
+      json["tie_offset_bytes"] = buffer.group_offset;
+    }
+    buffers.push_back(std::move(json));
+  }
+  return buffers;
+}
+
+Json plan_json(const loop::Program& program, const ArenaFacts& arena) {
+  const plan::PoolPlan& pool = arena.plan.pools.at(0);
+  Json order = Json::array();
+  for (size_t i = 0; i < program.notes.size(); ++i) order.push_back(i);
+  Json witness_buffers = Json::array();
+  for (const int64_t b : pool.witness) {
+    witness_buffers.push_back(arena.problem.buffers.at(static_cast<size_t>(b)).name);
+  }
+  const bool order_optimal = is_order_optimal(program, arena);
+  return {{"order", std::move(order)},
+          {"buffers", buffers_json(program, arena)},
+          {"distances", distances_json(arena.problem)},
+          {"lower_bound_bytes", pool.lower_bound_bytes},
+          {"optimal", arena.plan.optimal && order_optimal},
+          {"packing_optimal", arena.plan.optimal},
+          {"order_optimal", order_optimal},
+          {"within", {{"overlap", false}, {"streaming", false}}},
+          {"witness",
+           {{"time", pool.witness_time},
+            {"buffers", std::move(witness_buffers)},
+            {"load_bytes", pool.load_bytes},
+            {"searched", pool.searched}}}};
+}
+
+}  // namespace
+
+int64_t weights_bytes(const loop::Program& program) {
+  int64_t bytes = 0;
+  for (const loop::Buffer& buffer : program.buffers) {
+    if (buffer.kind == loop::BufferKind::kConstant) bytes += buffer.size_bytes();
+  }
+  return bytes;
+}
+
+int64_t macs_of(const loop::Program& program) {
+  int64_t macs = 0;
+  for (const loop::CallNote& note : program.notes) macs += note.macs;
+  return macs;
+}
+
+Json port_json(const loop::Buffer& buffer) {
+  Json json = {{"name", buffer.tensor}, {"c_name", buffer.name}, {"dtype", name_of(buffer.dtype)}};
+  json["shape"] = buffer.type ? buffer.type->shape : Shape{buffer.num_elements};
+  json["bytes"] = buffer.size_bytes();
+  json["scale"] = nullptr;
+  json["zero_point"] = nullptr;
+  if (buffer.type && buffer.type->quantization) {
+    const Quantization& quantization = *buffer.type->quantization;
+    if (quantization.per_tensor()) {
+      json["scale"] = static_cast<double>(quantization.scale());
+      json["zero_point"] = quantization.zero_point();
+    } else {
+      json["scales"] = std::vector<double>(quantization.scales.begin(), quantization.scales.end());
+      json["zero_points"] = quantization.zero_points;
+      json["axis"] = quantization.axis;
+    }
+  }
+  json["offset_bytes"] = optional_number(buffer.offset_bytes);
+  return json;
+}
+
+Json metadata(const loop::Program& program, const ArenaFacts& arena, const ModelFacts& facts) {
+  return {{"schema_version", 1},
+          {"ingot_version", facts.ingot_version},
+          {"name", program.name},
+          {"model_sha256", facts.model_sha256},
+          {"options", facts.options},
+          {"target", facts.target},
+          {"compile_flags", facts.compile_flags},
+          {"arena_bytes", arena.bytes},
+          {"arena_alignment", arena.alignment},
+          {"stack_bytes", optional_number(facts.stack_bytes)},
+          {"weights_bytes", weights_bytes(program)},
+          {"macs", macs_of(program)},
+          {"macs_removed", 0},
+          {"inputs", ports_json(program, loop::BufferKind::kInput)},
+          {"outputs", ports_json(program, loop::BufferKind::kOutput)},
+          {"operators", operators_json(program)},
+          {"plan", plan_json(program, arena)}};
+}
+
+}  // namespace ingot

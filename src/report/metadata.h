@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// NAME.json: what a build system, a test or an auditor needs to know of a compiled model. Its keys
+// are a contract (docs/output_format.md).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loop/program.h"
+#include "plan/plan.h"
+#include "report/json_text.h"
+
+namespace ingot {
+
+// The planned arena of a program, as storage/ has it.
+struct ArenaFacts {
+  const plan::Problem& problem;
+  const plan::Plan& plan;
+  std::span<const size_t> buffers;  // by buffer of the problem: its index in program.buffers
+  int64_t bytes = 0;
+  int64_t alignment = 1;
+};
+
+struct ModelFacts {
+  std::string ingot_version;
+  std::string model_sha256;  // empty: not made from a file
+  Json options;              // of `compile`
+  std::string target;
+  std::vector<std::string> compile_flags;
+  std::optional<int64_t> stack_bytes;
+};
+
+// What is stored of the model: the bytes of all constants of the program.
+int64_t weights_bytes(const loop::Program& program);
+int64_t macs_of(const loop::Program& program);
+
+Json metadata(const loop::Program& program, const ArenaFacts& arena, const ModelFacts& facts);
+
+// An input or output as NAME.json lists it.
+Json port_json(const loop::Buffer& buffer);
+
+}  // namespace ingot

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The targets: one value per core that Ingot knows by name. Schedules, the emitter and the
+// toolchain read what they need from it; a new core is a new value, not a new case elsewhere.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loop/program.h"
+
+namespace ingot {
+
+// What the core can do beyond plain C.
+struct TargetFeatures {
+  bool has_dsp = false;   // Arm DSP extension: SMLAD, SXTB16, SSAT ...
+  bool has_mve = false;   // Arm M-profile vector extension (Helium)
+  bool has_neon = false;  // Arm Advanced SIMD
+  bool has_avx2 = false;
+  bool has_avx512_vnni = false;
+  bool has_long_multiply = true;  // 32 x 32 -> 64 bits in hardware
+  bool has_unaligned_access = true;
+  bool has_float32 = true;  // in hardware
+};
+
+struct Target {
+  std::string name;
+  std::string description;
+  // For the compiler, as in NAME.json. -ffp-contract=off where the core could fuse a product and a
+  // sum: generated C rounds every operation once.
+  std::vector<std::string> compile_flags;
+  TargetFeatures features;
+  // Operations with a spelling of their own; the meaning is the function's body.
+  std::vector<loop::Function> intrinsics;
+  // Headers that the spellings need: "arm_acle.h".
+  std::vector<std::string> headers;
+
+  // Plain C for an unknown machine and compiler: no stack bound, no flags beyond -O2.
+  bool is_portable() const { return name == "c99"; }
+};
+
+// In the order in which `ingot targets` lists them; the portable one first.
+const std::vector<Target>& all_targets();
+
+// nullptr if there is none of that name.
+const Target* find_target(std::string_view name);
+
+}  // namespace ingot

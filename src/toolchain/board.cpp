@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolchain/board.h"
+
+#include <algorithm>
+#include <array>
+
+#include "support/check.h"
+#include "toolchain/process.h"
+
+namespace ingot::toolchain {
+namespace {
+
+constexpr std::string_view kArmCompiler = "arm-none-eabi-gcc";
+
+Board core(std::string_view target, std::vector<std::string> cpu_flags, std::string_view machine,
+           std::string_view linker_script) {
+  cpu_flags.insert(cpu_flags.begin(), "-mthumb");
+  return {target, kArmCompiler, std::move(cpu_flags), machine, linker_script, {}};
+}
+
+// QEMU 7.2 has no board with a Cortex-M0+ that can be counted and has memory enough: its code is a
+// subset of what a Cortex-M3 executes, but for unaligned accesses, which the M3 is told to refuse.
+Board cortex_m0plus() {
+  Board board = core("cortex-m0plus", {"-mcpu=cortex-m0plus", "-mfloat-abi=soft"}, "mps2-an385",
+                     "mps2-an385.ld");
+  board.definitions = {"-DHARNESS_TRAP_UNALIGNED"};
+  return board;
+}
+
+}  // namespace
+
+std::span<const Board> boards() {
+  static const std::array<Board, 6> kBoards = {
+      Board{"c99", "cc", {}, "", "", {}},
+      cortex_m0plus(),
+      core("cortex-m4", {"-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"}, "mps2-an386",
+           "mps2-an385.ld"),
+      core("cortex-m7", {"-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"}, "mps2-an500",
+           "mps2-an500.ld"),
+      core("cortex-m33", {"-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"},
+           "mps2-an505", "mps2-an505.ld"),
+      core("cortex-m55", {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, "mps3-an547", "mps3-an547.ld"),
+  };
+  return kBoards;
+}
+
+const Board& host_board() { return boards().front(); }
+
+const Board* find_board(std::string_view target) {
+  const auto board = std::ranges::find(boards(), target, &Board::target);
+  return board == boards().end() ? nullptr : &*board;
+}
+
+std::vector<std::string> missing_programs(const Board& board, std::string_view compiler) {
+  std::vector<std::string> needed = {std::string(compiler.empty() ? board.compiler : compiler)};
+  if (!board.is_host()) needed.insert(needed.end(), {std::string(kArmEmulator), "cc"});
+  std::erase_if(needed, [](const std::string& program) { return find_program(program); });
+  return needed;
+}
+
+}  // namespace ingot::toolchain

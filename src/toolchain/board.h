@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a compiled model can be built and run: one value per target. A core is run on one of the
+// boards that QEMU 7.2 emulates.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ingot::toolchain {
+
+struct Board {
+  std::string_view target;               // as of `--target`
+  std::string_view compiler;             // a C compiler that takes GCC's options
+  std::vector<std::string> cpu_flags;    // for compiling and linking
+  std::string_view machine;              // QEMU's name; empty: programs run on the host
+  std::string_view linker_script;        // in runtime/; empty on the host
+  std::vector<std::string> definitions;  // of start-up code
+
+  bool is_host() const { return machine.empty(); }
+};
+
+constexpr std::string_view kArmEmulator = "qemu-system-arm";
+
+// The host first, then the cores.
+std::span<const Board> boards();
+const Board& host_board();
+// nullptr if programs for `target` cannot be run.
+const Board* find_board(std::string_view target);
+
+// The programs that building for `board` and running there need and that are not installed: the
+// board's compiler, or `compiler` in its place, the emulator and the host's compiler for its
+// plugin.
+std::vector<std::string> missing_programs(const Board& board, std::string_view compiler = "");
+
+}  // namespace ingot::toolchain

@@ -1,0 +1,429 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program `ingot` against the contract of its command line: exit codes, files, JSON keys, messages.
+
+    test_cli.py INGOT TFLITE_WRITE SOURCE_FOLDER [TEST...]
+"""
+import array
+import copy
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+INGOT, TFLITE_WRITE, SOURCE = (os.path.abspath(a) for a in sys.argv[1:4])
+NETWORK = json.loads(pathlib.Path(SOURCE, "tests/support/tflite_write_example.json").read_text())
+
+METADATA_KEYS = {"schema_version", "ingot_version", "name", "model_sha256", "options", "target",
+                 "compile_flags", "arena_bytes", "arena_alignment", "stack_bytes", "weights_bytes", "macs",
+                 "macs_removed", "inputs", "outputs", "operators", "plan"}
+PORT_KEYS = {"name", "c_name", "dtype", "shape", "bytes", "scale", "zero_point", "offset_bytes"}
+OPERATOR_KEYS = {"name", "kind", "macs", "function"}
+PLAN_KEYS = {"order", "buffers", "distances", "lower_bound_bytes", "optimal", "packing_optimal",
+             "order_optimal", "within", "witness"}
+BUFFER_KEYS = {"name", "size_bytes", "alignment", "first", "last", "offset_bytes"}
+
+
+def npy(dtype, shape, data):
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape!r}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="ingot-cli-")
+        self.addCleanup(self.folder.cleanup)
+        self.model = self.write_model(NETWORK, "net.tflite")
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, content):
+        pathlib.Path(self.path(name)).write_bytes(content)
+        return self.path(name)
+
+    def write_model(self, network, name):
+        subprocess.run([TFLITE_WRITE, "-", self.path(name)], input=json.dumps(network), text=True, check=True)
+        return self.path(name)
+
+    def ingot(self, *arguments, code=0, cwd=None, env=None):
+        done = subprocess.run([INGOT, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=cwd,
+                              env=dict(os.environ, **(env or {})))
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def json_of(self, *arguments, code=0):
+        return json.loads(self.ingot(*arguments, code=code).stdout)
+
+    def compiled(self, *options, folder="out", model=None):
+        self.ingot("compile", model or self.model, "-o", self.path(folder), *options)
+        return {p.name: p.read_bytes() for p in pathlib.Path(self.path(folder)).rglob("*") if p.is_file()}
+
+
+class Compile(Cli):
+    def test_files_and_summary(self):
+        done = self.ingot("compile", self.model, "-o", self.path("out"))
+        names = {"net.h", "net.c", "net_weights.c", "net.json", "net.loops"}
+        self.assertEqual(set(os.listdir(self.path("out"))), names)
+        self.assertIn("arena", done.stdout)
+        self.assertLessEqual(len(done.stdout.splitlines()), 4)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(self.ingot("compile", self.model, "-o", self.path("o2"), "--quiet").stdout, "")
+
+    def test_metadata_has_the_keys_of_the_contract(self):
+        meta = json.loads(self.compiled("--name", "kws")["kws.json"])
+        self.assertLessEqual(METADATA_KEYS, set(meta))
+        self.assertEqual((meta["schema_version"], meta["name"], meta["target"]), (1, "kws", "c99"))
+        self.assertIsNone(meta["stack_bytes"])
+        for port in meta["inputs"] + meta["outputs"]:
+            self.assertLessEqual(PORT_KEYS, set(port))
+        source = meta["inputs"][0]
+        self.assertEqual((source["name"], source["c_name"], source["dtype"]), ("x", "x", "int8"))
+        self.assertEqual((source["shape"], source["bytes"], source["zero_point"]), ([1, 3], 3, -4))
+        self.assertEqual(source["scale"], struct.unpack("<f", struct.pack("<f", 0.05))[0])
+        self.assertIsNone(source["offset_bytes"])
+        for operator in meta["operators"]:
+            self.assertLessEqual(OPERATOR_KEYS, set(operator))
+        self.assertEqual([o["kind"] for o in meta["operators"]], ["fully_connected", "fully_connected", "softmax"])
+        self.assertEqual(sum(o["macs"] for o in meta["operators"]), 3 * 2 + 2 * 4)
+        self.assertEqual(meta["macs"], 14)
+        plan = meta["plan"]
+        self.assertLessEqual(PLAN_KEYS, set(plan))
+        for buffer in plan["buffers"]:
+            self.assertLessEqual(BUFFER_KEYS, set(buffer))
+            self.assertLessEqual(buffer["offset_bytes"] + buffer["size_bytes"], meta["arena_bytes"])
+            self.assertLess(buffer["first"], buffer["last"])
+        self.assertEqual(plan["within"], {"overlap": False, "streaming": False})
+        self.assertTrue(plan["optimal"])
+
+    def test_io_in_the_arena(self):
+        files = self.compiled("--io", "arena", "--reuse-inputs")
+        meta = json.loads(files["net.json"])
+        for port in meta["inputs"] + meta["outputs"]:
+            self.assertIsInstance(port["offset_bytes"], int)
+        self.assertIn(b"int32_t net_run(void *arena);", files["net.h"])
+        self.assertIn(b"NET_INPUT_X_OFFSET", files["net.h"])
+
+    def test_two_compilations_are_equal(self):
+        first = self.compiled()
+        self.ingot("compile", "net.tflite", "-o", "again", cwd=self.folder.name,
+                   env={"LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"})
+        second = {p.name: p.read_bytes() for p in pathlib.Path(self.path("again")).iterdir()}
+        self.assertEqual(first, second)
+
+    def test_the_c_builds_under_strict_flags_and_passes_its_self_check(self):
+        self.compiled("--emit-test", "3", "--seed", "5")
+        out = self.path("out")
+        for compiler, flags in (("cc", ["-std=c99"]), ("c++", ["-x", "c++", "-std=c++11"])):
+            program = self.path("check-" + compiler)
+            sources = ["net.c", "net_weights.c", "test/net_test.c"]
+            strict = "-pedantic -Wall -Wextra -Wconversion -Wshadow -Werror -I .".split()
+            subprocess.run([compiler, *flags, *strict, *sources, "-lm", "-o", program], cwd=out, check=True)
+            done = subprocess.run([program], capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout, "PASS net: 3 vectors\n")
+
+    def test_named_core_has_a_stack_bound(self):
+        meta = json.loads(self.compiled("--target", "cortex-m4")["net.json"])
+        self.assertGreater(meta["stack_bytes"], 0)
+        self.assertIn("-mcpu=cortex-m4", meta["compile_flags"])
+
+    def test_arena_limit(self):
+        done = self.ingot("compile", self.model, "-o", self.path("out"), "--arena-limit", "3", code=3)
+        self.assertIn("the arena needs", done.stderr)
+        self.assertIn('"hidden"', done.stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.compiled("--arena-limit", "1000")
+
+    def test_open_extents(self):
+        meta = json.loads(self.compiled("--dim", "x:0=4")["net.json"])
+        self.assertEqual(meta["inputs"][0]["shape"], [4, 3])
+        self.assertEqual(meta["options"]["dims"], {"x:0": 4})
+        self.ingot("compile", self.model, "-o", self.path("out"), "--dim", "nothing:0=4", code=2)
+        self.ingot("compile", self.model, "-o", self.path("out"), "--dim", "x:0=zero", code=2)
+
+    def test_print_after_and_time(self):
+        done = self.ingot("compile", self.model, "-o", self.path("out"), "--print-after", "import",
+                          "--print-after", "lower", "--time")
+        self.assertIn('graph "net"', done.stdout)
+        self.assertIn("program net", done.stdout)
+        self.assertIn("# after lower", done.stdout)
+        self.assertRegex(done.stderr, r"total +\d+\.\d\d ms")
+
+    def test_nothing_is_left_of_a_failed_run(self):
+        self.write("file", b"")
+        done = self.ingot("compile", self.model, "-o", self.path("file/out"), code=1)
+        self.assertIn("[file-unwritable]", done.stderr)
+
+
+class Usage(Cli):
+    def test_options_that_are_not_built_are_refused(self):
+        for option in (["--package", "cmake"], ["--api", "tvm"], ["--pool", "a:1"], ["--weights", "string"],
+                       ["--optimize", "ram"], ["--scratch-in-outputs"], ["--place", "x=a"]):
+            done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
+            self.assertIn("not available in this version", done.stderr)
+            self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_wrong_usage(self):
+        for arguments in ([], ["compyle"], ["compile"], ["compile", self.model], ["inspect", self.model, "--jsn"],
+                          ["compile", self.model, "-o", "x", "--target", "z80"],
+                          ["compile", self.model, "-o", "x", "--name", "1st"], ["explain", "nonsense"],
+                          ["completion", "tcsh"], ["compile", self.model, "-o", "x", "--arena-limit", "-1"]):
+            done = self.ingot(*arguments, code=2)
+            self.assertTrue(done.stderr.startswith("error: "), done.stderr)
+
+    def test_models_that_are_not_acceptable(self):
+        whole = pathlib.Path(self.model).read_bytes()
+        for name, content in (("empty", b""), ("half", whole[:len(whole) // 2]), ("text", b"hello, world")):
+            done = self.ingot("inspect", self.write(name + ".tflite", content), code=1)
+            self.assertTrue(done.stderr.startswith("error: "), done.stderr)
+        self.ingot("inspect", self.path("absent.tflite"), code=1)
+        self.ingot("inspect", self.folder.name, code=1)
+
+    def test_everything_unsupported_is_said_at_once(self):
+        network = copy.deepcopy(NETWORK)
+        network["operators"][2]["op"] = {"custom": "Mystery"}
+        network["operators"][2].pop("options")
+        network["operators"][1]["op"] = "CUMSUM"
+        model = self.write_model(network, "odd.tflite")
+        done = self.ingot("compile", model, "-o", self.path("out"), code=1)
+        self.assertIn("Mystery", done.stderr)
+        self.assertIn("cumsum", done.stderr.lower())
+        self.assertNotIn("\033", done.stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+        done = self.ingot("inspect", model, "--diagnostics", "json", code=1)
+        diagnostics = json.loads(done.stderr)["diagnostics"]
+        self.assertEqual(len(diagnostics), 2)
+        for diagnostic in diagnostics:
+            self.assertEqual(set(diagnostic), {"severity", "code", "where", "what", "notes", "hint"})
+            self.assertEqual(diagnostic["code"], "operator-unsupported")
+
+    def test_help_teaches_by_example(self):
+        top = self.ingot("--help").stdout
+        for command in ("compile", "inspect", "run", "validate", "bench", "plan", "ops", "targets", "explain",
+                        "completion"):
+            self.assertIn(command, top)
+            text = self.ingot(command, "--help").stdout
+            self.assertIn("Examples:\n  ingot " + command, text)
+            self.assertLess(text.index("Examples:"), text.index("Options:"), command)
+
+    def test_version(self):
+        self.assertRegex(self.ingot("--version").stdout, r"^ingot \d+\.\d+\.\d+\n$")
+
+    def test_output_that_cannot_be_written(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([INGOT, "ops"], stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1)
+
+
+class Inspect(Cli):
+    def test_text(self):
+        text = self.ingot("inspect", self.model).stdout
+        block, table = text.split("\n\n")
+        self.assertLessEqual(len(block.splitlines()), 12)
+        for word in ("model", "format", "operators", "MACs", "weights", "arena", "inputs", "outputs"):
+            self.assertRegex(block, rf"(?m)^{word} ")
+        self.assertIn("fully_connected", table)
+        self.assertIn("softmax", table)
+
+    def test_json(self):
+        facts = self.json_of("inspect", self.model, "--json")
+        self.assertEqual((facts["schema_version"], facts["macs"]), (1, 14))
+        kinds = [o["kind"] for o in facts["operators"]]
+        self.assertEqual(kinds[0], "fully_connected")
+        self.assertEqual(kinds[-1], "softmax")
+        meta = json.loads(self.compiled()["net.json"])
+        for key in ("arena_bytes", "weights_bytes", "macs", "inputs", "outputs", "model_sha256"):
+            self.assertEqual(facts[key], meta[key], key)
+
+
+class Run(Cli):
+    def test_raw_and_npy_inputs_agree(self):
+        raw = self.write("x.bin", bytes([1, 255, 7]))
+        array_file = self.write("x.npy", npy("|i1", (1, 3), bytes([1, 255, 7])))
+        first = self.json_of("run", self.model, "--input", raw, "--json")
+        second = self.json_of("run", self.model, "--input", array_file, "--json")
+        self.assertEqual(first, second)
+        output = first["outputs"][0]
+        self.assertEqual((output["name"], output["dtype"], output["shape"]), ("y", "int8", [1, 4]))
+        self.assertEqual(len(output["data"]), 4)
+        # A softmax: its probabilities, in units of 1/256, add up to about 1.
+        self.assertAlmostEqual(sum(v + 128 for v in output["data"]) / 256, 1, delta=0.03)
+
+    def test_outputs_as_npy(self):
+        raw = self.write("x.bin", bytes([1, 255, 7]))
+        data = self.json_of("run", self.model, "--input", raw, "--json")["outputs"][0]["data"]
+        self.assertEqual(self.ingot("run", self.model, "-i", raw, "-o", self.path("out")).stdout, "")
+        written = pathlib.Path(self.path("out/y.npy")).read_bytes()
+        self.assertEqual(written, npy("|i1", (1, 4), array.array("b", data).tobytes()))
+
+    def test_wrong_inputs(self):
+        self.ingot("run", self.model, code=2)
+        self.ingot("run", self.model, "-i", self.path("absent.npy"), code=1)
+        self.ingot("run", self.model, "-i", self.write("short.bin", b"ab"), code=1)
+        done = self.ingot("run", self.model, "-i", self.write("f.npy", npy("<f4", (1, 3), bytes(12))), code=1)
+        self.assertIn("float32[1,3]", done.stderr)
+        self.assertIn("int8[1,3]", done.stderr)
+
+
+class Validate(Cli):
+    KEYS = {"equal", "compared", "different", "max_difference", "vectors"}
+
+    def vectors(self, change=0):
+        inputs = bytes([1, 255, 7])
+        raw = self.write("x.bin", inputs)
+        data = self.json_of("run", self.model, "--input", raw, "--json")["outputs"][0]["data"]
+        data[0] += change
+        os.makedirs(self.path("vectors"), exist_ok=True)
+        desc = {"inputs": [{"name": "x", "type": "int8", "shape": [1, 3]}],
+                "outputs": [{"name": "y", "type": "int8", "shape": [1, 4]}], "vectors": [0]}
+        self.write("vectors/desc.json", json.dumps(desc).encode())
+        self.write("vectors/0.in0.bin", inputs)
+        self.write("vectors/0.out0.bin", array.array("b", data).tobytes())
+        return self.path("vectors")
+
+    def test_random_vectors(self):
+        result = self.json_of("validate", self.model, "--random", "5", "--seed", "1", "--json")
+        self.assertLessEqual(self.KEYS, set(result))
+        self.assertEqual((result["equal"], result["compared"], result["different"], result["vectors"]),
+                         (True, 20, 0, 5))
+        self.assertIn("equal on c99", self.ingot("validate", self.model).stdout)
+
+    def test_layers(self):
+        result = self.json_of("validate", self.model, "--layers", "--json")
+        self.assertTrue(result["equal"])
+        names = {t["name"] for t in result["tensors"]}
+        self.assertLessEqual({"y", "hidden", "logits"}, names)
+
+    def test_recorded_vectors(self):
+        self.assertTrue(self.json_of("validate", self.model, "--vectors", self.vectors(), "--json")["equal"])
+        result = self.json_of("validate", self.model, "--vectors", self.vectors(change=-1), "--json", code=4)
+        self.assertEqual((result["equal"], result["different"], result["max_difference"]), (False, 1, 1))
+        text = self.ingot("validate", self.model, "--vectors", self.vectors(change=-1), code=4).stdout
+        self.assertIn('"y": 1 of 4 elements differ', text)
+
+    def test_damaged_vectors(self):
+        folder = self.vectors()
+        self.write("vectors/0.out0.bin", b"abc")
+        self.ingot("validate", self.model, "--vectors", folder, code=1)
+        self.write("vectors/desc.json", b"{")
+        self.ingot("validate", self.model, "--vectors", folder, code=1)
+        self.ingot("validate", self.model, "--vectors", self.path("nowhere"), code=1)
+
+    def test_usage_and_missing_programs(self):
+        self.ingot("validate", self.model, "--shadow", code=2)
+        self.ingot("validate", self.model, "--target", "rv32imc", code=2)
+        self.ingot("validate", self.model, "--cc", "no-such-compiler", code=5)
+        done = self.ingot("validate", self.model, "--target", "cortex-m4", code=5, env={"PATH": "/nonexistent"})
+        self.assertIn("gcc-arm-none-eabi", done.stderr)
+
+    def test_on_cores_the_stack_stays_below_its_bound(self):
+        if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
+            self.skipTest("arm-none-eabi-gcc or qemu-system-arm is not installed")
+        for target in ("cortex-m0plus", "cortex-m4", "cortex-m55"):
+            result = self.json_of("validate", self.model, "--target", target, "--random", "2", "--json")
+            self.assertTrue(result["equal"], result)
+            bound = json.loads(self.compiled("--target", target)["net.json"])["stack_bytes"]
+            self.assertGreater(result["stack_bytes"], 0)
+            self.assertLessEqual(result["stack_bytes"], bound)
+
+
+class Bench(Cli):
+    def test_on_the_host(self):
+        result = self.json_of("bench", self.model, "--runs", "5", "--layers", "--json")
+        self.assertEqual(result["target"], "c99")
+        self.assertIsNone(result["instructions"])
+        self.assertGreater(result["nanoseconds"], 0)
+        self.assertEqual([layer["kind"] for layer in result["layers"]],
+                         ["fully_connected", "fully_connected", "softmax"])
+
+    def test_on_a_core_counts_are_exact(self):
+        if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
+            self.skipTest("arm-none-eabi-gcc or qemu-system-arm is not installed")
+        results = [self.json_of("bench", self.model, "--target", "cortex-m4", "--json") for _ in range(2)]
+        self.assertEqual(results[0], results[1])
+        self.assertGreater(results[0]["instructions"], 100)
+        self.assertIsNone(results[0]["nanoseconds"])
+        layers = self.json_of("bench", self.model, "--target", "cortex-m4", "--layers", "--json")["layers"]
+        self.assertEqual(len(layers), 3)
+        self.assertTrue(all(layer["instructions"] > 0 for layer in layers))
+
+
+class Plan(Cli):
+    CSV = b"id,lower,upper,size\na,0,2,4\nb,1,3,4\nc,2,4,4\n"
+
+    def test_exit_codes(self):
+        problem = self.write("p.csv", self.CSV)
+        result = self.json_of("plan", problem, "--json")
+        self.assertLessEqual({"height", "lower_bound", "optimal", "seconds"}, set(result))
+        self.assertEqual((result["height"], result["lower_bound"], result["optimal"]), (8, 8, True))
+        self.ingot("plan", problem, "--capacity", "8")
+        done = self.ingot("plan", problem, "--capacity", "7", code=3)
+        self.assertIn("it is proved", done.stderr)
+        self.ingot("plan", self.write("bad.csv", b"id,lower\n"), code=1)
+        self.ingot("plan", self.path("absent.csv"), code=1)
+
+    def test_solution(self):
+        problem = self.write("p.csv", self.CSV)
+        printed = self.ingot("plan", problem).stdout
+        self.assertEqual(printed.splitlines()[0], "id,lower,upper,size,offset")
+        self.ingot("plan", problem, "-o", self.path("s.csv"))
+        self.assertEqual(pathlib.Path(self.path("s.csv")).read_text(), printed)
+        rows = [line.split(",") for line in printed.splitlines()[1:]]
+        placed = {r[0]: int(r[4]) for r in rows}
+        self.assertEqual({placed["a"], placed["b"]}, {0, 4})
+        self.assertEqual({placed["b"], placed["c"]}, {0, 4})
+
+
+class Lists(Cli):
+    def test_operators(self):
+        facts = self.json_of("ops", "--json")
+        names = [o["name"] for o in facts["operators"]]
+        for name in ("conv_2d", "max_pool_2d", "add", "softmax"):
+            self.assertIn(name, names)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("CONV_2D", facts["tflite"])
+        self.assertIn("conv_2d\n", self.ingot("ops").stdout)
+
+    def test_the_page_of_operators_is_current(self):
+        page = pathlib.Path(SOURCE, "docs/supported_operators.md").read_text()
+        self.assertEqual(self.ingot("ops", "--markdown").stdout, page,
+                         "run: ingot ops --markdown > docs/supported_operators.md")
+
+    def test_targets(self):
+        names = [t["name"] for t in self.json_of("targets", "--json")["targets"]]
+        self.assertEqual(names, ["c99", "cortex-m0plus", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55",
+                                 "rv32imc", "aarch64", "x86-64-v3", "x86-64-avx512vnni"])
+        self.assertEqual(len(self.ingot("targets").stdout.splitlines()), len(names))
+
+    def test_every_code_is_explained(self):
+        codes = self.ingot("explain").stdout.split()
+        self.assertGreater(len(codes), 20)
+        for code in codes:
+            text = self.ingot("explain", code).stdout
+            self.assertTrue(text.startswith(code + "\n\n"))
+            self.assertTrue(all(len(line) <= 80 for line in text.splitlines()))
+
+    def test_completion(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.ingot("completion", shell).stdout
+            self.assertIn("validate", script)
+            self.assertIn("emit-test", script)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=script, text=True, check=True)
+        if shutil.which("bash"):
+            check = "source /dev/stdin; COMP_WORDS=(ingot compile --emi); COMP_CWORD=2; _ingot; echo $COMPREPLY"
+            done = subprocess.run(["bash", "-c", check], input=self.ingot("completion", "bash").stdout, text=True,
+                                  capture_output=True, check=True)
+            self.assertEqual(done.stdout.strip(), "--emit-test")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exactness on public models, outside the project: the shared checker compiles each model, builds the
+C alone, runs it between guard bytes and compares it with recorded vectors.
+
+    shared_models.py INGOT SHARED [check|insns]
+
+check: natively, a matrix of compilers, levels, sanitizers and options. insns: one inference on the
+emulated Cortex-M4, exact and within the instruction budget. Exit 77 (skipped) where SHARED is not there.
+"""
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+SKIPPED = 77
+MODELS = ["kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8", "hello_world_int8",
+          "micro_speech_quantized", "simple_add_model"]
+ARENA_LIMITS = {"kws_ref_model": 16064, "vww_96_int8": 55360, "pretrainedResnet_quant": 49216, "ad01_int8": 832}
+# Instructions of one inference at -O2: half of what TFLM's reference kernels need.
+M4_LIMITS = {"kws_ref_model": 21.5e6, "vww_96_int8": 50e6, "pretrainedResnet_quant": 54e6, "ad01_int8": 1.0e6}
+IN_ARENA = "--compile-flags=--io arena --reuse-inputs"
+MATRIX = [["--cc", "gcc", "--cflags=-O0"], ["--cc", "gcc", "--cflags=-O2"], ["--cc", "clang", "--cflags=-O3"],
+          ["--cc", "gcc", "--cflags=-O1", "--sanitize"], ["--cc", "clang", "--cflags=-O2", "--cxx"],
+          ["--cc", "gcc", "--cflags=-O2", IN_ARENA]]
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, (done.stdout + done.stderr).strip()
+
+
+def check(ingot, shared, model, options):
+    folder = os.path.join(shared, "models", model)
+    code, text = run([sys.executable, os.path.join(shared, "tools", "check_model.py"),
+                      os.path.join(folder, "model.tflite"), folder, "--ingot", ingot] + options)
+    if code == 0 and IN_ARENA in options and model in ARENA_LIMITS:
+        arena = int(text.rsplit("arena ", 1)[1])
+        if arena > ARENA_LIMITS[model]:
+            return 1, f"{text}: more than {ARENA_LIMITS[model]}"
+    return code, text
+
+
+def insns(ingot, shared, model):
+    code, text = run([sys.executable, os.path.join(shared, "tools", "insns.py"), "--ingot", ingot,
+                      os.path.join(shared, "models", model), "--opt=-O2"])
+    if code == 0 and model in M4_LIMITS and int(text.split()[2]) > M4_LIMITS[model]:
+        return 1, f"{text}: more than {M4_LIMITS[model]:.0f} instructions"
+    return code, text
+
+
+def main():
+    ingot, shared, what = sys.argv[1], sys.argv[2], sys.argv[3]
+    if not os.path.isdir(os.path.join(shared, "models")):
+        print(f"skipped: {shared} is not there; tests/vectors proves exactness on networks of our own")
+        return SKIPPED
+    needed = ["arm-none-eabi-gcc", "qemu-system-arm"] if what == "insns" else ["gcc", "clang"]
+    missing = [p for p in needed if not shutil.which(p)]
+    if missing:
+        print(f"skipped: {', '.join(missing)} not found")
+        return SKIPPED
+    if what == "insns":
+        jobs = [(insns, (ingot, shared, m)) for m in MODELS]
+    else:
+        jobs = [(check, (ingot, shared, m, o)) for m in MODELS for o in MATRIX]
+    failures = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda job: job[0](*job[1]), jobs))
+    for (_, arguments), (code, text) in zip(jobs, results):
+        failures += code != 0
+        options = " ".join(arguments[3]) if len(arguments) > 3 else ""
+        print(f"{'ok    ' if code == 0 else 'FAILED'} {text.splitlines()[-1] if text else ''} {options}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
