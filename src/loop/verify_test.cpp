@@ -161,10 +161,9 @@ TEST(Prove, findsWhatIsNot) {
       {"let a: int32 = 3 if x[0] < 3:int8 { if a < 5 { a = 600 y[a] = x[0] } }",
        "y[a]: index in [600, 600], the buffer has 490 elements"},
       // Two choices between the same values are not the same choice.
-      {"let a: int32 = select(x[0] < 3:int8, 0, 5) let b: int32 = select(x[1] < 3:int8, 0, 5) y[a "
-       "- "
-       "b] = x[0]",
-       "y[a - b]: index in [-5, 5], the buffer has 490 elements"},
+      {"let a: int32 = select(x[0] < 3:int8, 0, 5) let d: int32 = select(x[1] < 3:int8, 0, 5) y[a "
+       "- d] = x[0]",
+       "y[a - d]: index in [-5, 5], the buffer has 490 elements"},
       // What a branch says of an old value says nothing of the new one.
       {"let a: int32 = int32(b[0]) * 2 if a < 490 { a = a + 1 y[a] = x[0] }",
        "y[a]: index in [1, 490], the buffer has 490 elements"},
