@@ -57,8 +57,7 @@ def measure(ingot, shared, name):
     checked = output_of([sys.executable, tools / "check_model.py", model, folder, "--ingot", ingot])
     compared = number(r"compared (\d+)", checked)
     different = number(r"different (\d+)", checked)
-    counted = output_of([sys.executable, tools / "insns.py", "--ingot", ingot, folder,
-                         "--opt", "-O2"])
+    counted = output_of([sys.executable, tools / "insns.py", "--ingot", ingot, folder, "--opt=-O2"])
     text, rodata = number(r"text=(\d+)", counted), number(r"rodata=(\d+)", counted)
     equal = None
     if compared and different is not None:

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/diagnostics_text.h"
+#include "cli/model_arguments.h"
 #include "driver/compile.h"
 
 namespace ingot::cli {
@@ -33,7 +34,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
-    return make_description(app) + make_usage(app, std::move(name)) + app->get_footer() +
+    return make_description(app) + "\n" + make_usage(app, std::move(name)) + app->get_footer() +
            make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
   }
 };
@@ -66,11 +67,8 @@ void add_commands(CLI::App& app, Session& session) {
   add_explain_command(app, session);
   add_completion_command(app, session);
   for (CLI::App* command : app.get_subcommands(nullptr)) {
-    command
-        ->add_option("--diagnostics", session.diagnostics_format,
-                     "how errors are written to standard error")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    add_choice(*command, "--diagnostics", session.diagnostics_format,
+               "how messages are written to standard error", {"text", "json"});
     command->get_formatter()->column_width(34);
   }
 }
@@ -99,6 +97,14 @@ int report(const Session& session, const Diagnostics& diagnostics) {
     if (worst == kDone || code == kBug) worst = code;
   }
   return worst;
+}
+
+void report_warnings(const Session& session, const Diagnostics& warnings, bool with_notes) {
+  Diagnostics shown;
+  for (const Diagnostic& warning : warnings) {
+    if (with_notes || warning.severity != Severity::kNote) shown.push_back(warning);
+  }
+  report(session, shown);
 }
 
 int report_usage(const Session& session, const std::string& what, const std::string& hint) {

@@ -43,7 +43,9 @@ void add_completion_command(CLI::App& app, Session& session);
 // Prints `diagnostics` to standard error as the session wants them, and returns the exit code that
 // they mean.
 int report(const Session& session, const Diagnostics& diagnostics);
-// The same for a fault of the command line.
+// Warnings of a run that went well; notes only where the command is there to tell all.
+void report_warnings(const Session& session, const Diagnostics& warnings, bool with_notes = false);
+// As `report`, for a fault of the command line.
 int report_usage(const Session& session, const std::string& what, const std::string& hint = "");
 
 // Reads the command line, does what it says and returns the exit code.

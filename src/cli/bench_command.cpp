@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "driver/generated.h"
 #include "driver/vectors.h"
+#include "report/inspect.h"
 #include "report/json_text.h"
 #include "report/metadata.h"
 #include "support/file.h"
@@ -78,7 +79,7 @@ std::string report_text(const Measurement& result, const loop::Program& program,
     const double share =
         100.0 * static_cast<double>(result.steps[i]) / static_cast<double>(result.median);
     text += fmt::format("{:>12} {:>5.1f} %  {:<18} {}\n", result.steps[i], share, note.kind,
-                        quote(note.name));
+                        short_name(note.name));
   }
   return text;
 }
@@ -94,7 +95,7 @@ int bench_model(const Session& session, const Arguments& arguments) {
   if (arguments.layers) compile_options.step_mark = kStepMark;
   const Result<Compiled> compiled = compile(*bytes, compile_options);
   if (!compiled) return report(session, compiled.error());
-  report(session, compiled->warnings);
+  report_warnings(session, compiled->warnings);
 
   const Progress progress("measuring on " + compile_options.target);
   const int64_t runs = arguments.runs > 0 ? arguments.runs : (*board)->is_host() ? kRunsOnHost : 1;
@@ -117,9 +118,10 @@ void add_bench_command(CLI::App& app, Session& session) {
   command->footer(std::string(kExamples));
   add_model_arguments(*command, arguments->model);
   command->add_option("--runs", arguments->runs, "number of runs (default: 1 on cores, else 31)")
-      ->check(CLI::Range(int64_t{1}, int64_t{100000}));
+      ->check(CLI::Range(int64_t{1}, int64_t{100000}).description(""));
   command->add_flag("--layers", arguments->layers, "measure each step");
-  command->add_option("--cc", arguments->build.compiler, "C compiler (default: the target's)");
+  command->add_option("--cc", arguments->build.compiler, "C compiler (default: the target's)")
+      ->type_name("PROGRAM");
   command->add_option("--cflags", arguments->build.flags, "instead of the target's flags")
       ->delimiter(' ')
       ->type_name("FLAGS");

@@ -58,7 +58,7 @@ int compile_model(const Session& session, const Arguments& arguments) {
   if (arguments.time) fmt::print(stderr, "{}", watch.times_text());
   if (!result) return report(session, result.error());
   Compiled compiled = *std::move(result);
-  report(session, compiled.warnings);
+  report_warnings(session, compiled.warnings);
 
   if (arguments.model.arena_limit) {
     const Diagnostics excess = check_arena_limit(compiled, *arguments.model.arena_limit);
@@ -87,16 +87,19 @@ void add_compile_command(CLI::App& app, Session& session) {
   command
       ->add_option("--emit-test", arguments->emit_test,
                    "add a self-check with N vectors in the subfolder test")
-      ->check(CLI::Range(int64_t{1}, int64_t{1000}))
+      ->check(CLI::Range(int64_t{1}, int64_t{1000}).description(""))
       ->type_name("N");
   command->add_option("--seed", arguments->seed, "of the vectors of --emit-test")
+      ->type_name("SEED")
       ->capture_default_str();
   std::vector<std::string> steps = step_names();
   steps.emplace_back("all");
+  std::string list;
+  for (const std::string& step : steps) list += (list.empty() ? "" : ", ") + step;
   command
       ->add_option("--print-after", arguments->print_after,
-                   "print the program after a step (repeatable)")
-      ->check(CLI::IsMember(steps))
+                   "print the program after a step (repeatable): " + list)
+      ->check(CLI::IsMember(steps).description(""))
       ->allow_extra_args(false)
       ->type_name("STEP");
   command->add_flag("--time", arguments->time, "print how long each step took");

@@ -55,7 +55,7 @@ int inspect_model(const Session& session, const Arguments& arguments) {
   if (!bytes) return report(session, bytes.error());
   const Result<Compiled> compiled = compile(*bytes, *options);
   if (!compiled) return report(session, compiled.error());
-  report(session, compiled->warnings);
+  report_warnings(session, compiled->warnings, true);
   const Storage& storage = compiled->storage;
   const ArenaFacts arena{storage.problem, storage.plan, storage.buffers, storage.arena_bytes,
                          storage.arena_alignment};

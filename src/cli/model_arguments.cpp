@@ -73,17 +73,27 @@ std::vector<std::string> target_names() {
 
 }  // namespace
 
+CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
+                        const std::string& help, const std::vector<std::string>& values) {
+  std::string list;
+  for (const std::string& name : values) list += (list.empty() ? "" : ", ") + name;
+  return command.add_option(option, value, help + ": " + list)
+      ->check(CLI::IsMember(values).description(""))
+      ->capture_default_str()
+      ->type_name("WORD");
+}
+
 void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
-  command.add_option("MODEL", arguments.path, "the network, a .tflite file")->required();
+  command.add_option("MODEL", arguments.path, "the network, a .tflite file")
+      ->required()
+      ->type_name("FILE");
   const std::string group = "What is compiled";
   const auto choice = [&](const std::string& option, std::string& value, const std::string& help,
                           const std::vector<std::string>& values) {
-    command.add_option(option, value, help)
-        ->check(CLI::IsMember(values))
-        ->capture_default_str()
-        ->group(group);
+    add_choice(command, option, value, help, values)->group(group);
   };
   command.add_option("--name", arguments.name, "prefix of all C names (default: the file's name)")
+      ->type_name("NAME")
       ->group(group);
   choice("--target", arguments.target, "the core", target_names());
   choice("--rounding", arguments.rounding, "of requantisation", {"double", "single", "float"});
@@ -96,7 +106,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
                 "outputs may hold inner values until they are written")
       ->group(group);
   command.add_option("--arena-limit", arguments.arena_limit, "most bytes of RAM (else exit 3)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("BYTES")
       ->group(group);
   command.add_option("--dim", arguments.dims, "extent that the model leaves open (repeatable)")

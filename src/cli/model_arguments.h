@@ -30,6 +30,10 @@ struct ModelArguments {
   std::vector<std::string> places;
 };
 
+// An option with one of `values`, listed in its help.
+CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
+                        const std::string& help, const std::vector<std::string>& values);
+
 // MODEL and the options of `compile` that change the program.
 void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 

@@ -111,10 +111,10 @@ void add_plan_command(CLI::App& app, Session& session) {
   command->add_option("-o,--output", arguments->solution, "write the plan there (else printed)")
       ->type_name("FILE");
   command->add_option("--capacity", arguments->capacity, "bytes that there are")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("BYTES");
   command->add_option("--time-limit", arguments->time_limit, "seconds to search for")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("S");
   command->add_flag("--json", arguments->json, "print height, bound and time as JSON");
   command->callback([arguments, &session] {

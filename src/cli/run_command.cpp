@@ -87,7 +87,7 @@ int run_model(const Session& session, const Arguments& arguments) {
   if (!file) return report(session, file.error());
   const Result<ImportedModel> imported = read_model(*file, *options);
   if (!imported) return report(session, imported.error());
-  report(session, imported->warnings);
+  report_warnings(session, imported->warnings);
   const Graph& graph = imported->graph;
 
   const Result<std::vector<TensorBytes>> inputs = read_inputs(graph, arguments.inputs);
@@ -119,14 +119,15 @@ void add_run_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("run", "execute a model on this machine, for reference");
   const auto arguments = std::make_shared<Arguments>();
   command->footer(std::string(kExamples));
-  command->add_option("MODEL", arguments->model, "the network, a .tflite file")->required();
+  command->add_option("MODEL", arguments->model, "the network, a .tflite file")
+      ->required()
+      ->type_name("FILE");
   command->add_option("-i,--input", arguments->inputs, ".npy or raw bytes, in model order")
       ->type_name("FILE");
   command->add_option("-o,--output", arguments->folder, "write the outputs there as .npy")
       ->type_name("DIR");
-  command->add_option("--rounding", arguments->rounding, "of requantisation")
-      ->check(CLI::IsMember({"double", "single", "float"}))
-      ->capture_default_str();
+  add_choice(*command, "--rounding", arguments->rounding, "of requantisation",
+             {"double", "single", "float"});
   command->add_option("--dim", arguments->dims, "extent that the model leaves open (repeatable)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);

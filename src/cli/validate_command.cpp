@@ -113,7 +113,7 @@ int validate_model(const Session& session, const Arguments& arguments) {
   if (!bytes) return report(session, bytes.error());
   const Result<ImportedModel> imported = read_model(*bytes, *options);
   if (!imported) return report(session, imported.error());
-  report(session, imported->warnings);
+  report_warnings(session, imported->warnings);
   const Graph& model = imported->graph;
   const Graph compared = arguments.layers ? with_inner_outputs(model) : model;
   const Result<Compiled> compiled = compile_graph(compared, *options, imported->sha256);
@@ -142,13 +142,14 @@ void add_validate_command(CLI::App& app, Session& session) {
       command->add_option("--vectors", arguments->folder, "recorded vectors (desc.json, K.in0.bin)")
           ->type_name("DIR");
   command->add_option("--random", arguments->num_random, "number of random vectors")
-      ->check(CLI::Range(int64_t{1}, int64_t{100000}))
+      ->check(CLI::Range(int64_t{1}, int64_t{100000}).description(""))
       ->excludes(folder)
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "of the random vectors")->capture_default_str();
   command->add_flag("--layers", arguments->layers, "compare every inner tensor");
   command->add_flag("--shadow", arguments->shadow, "watch every access to the arena");
-  command->add_option("--cc", arguments->build.compiler, "C compiler (default: the target's)");
+  command->add_option("--cc", arguments->build.compiler, "C compiler (default: the target's)")
+      ->type_name("PROGRAM");
   command->add_option("--cflags", arguments->build.flags, "instead of the target's flags")
       ->delimiter(' ')
       ->type_name("FLAGS");

@@ -8,6 +8,7 @@
 #include "driver/c_names.h"
 #include "driver/output.h"
 #include "driver/steps.h"
+#include "emit/names.h"
 #include "import/tflite/import.h"
 #include "lower/lower.h"
 #include "passes/passes.h"
@@ -37,6 +38,7 @@ Result<ImportedModel> import_model(std::span<const uint8_t> model, const Compile
 // Everything after the import, from top to bottom.
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
+  CHECK(find_target(options.target) != nullptr && is_model_name(options.name));
   const Target& target = *find_target(options.target);
 
   const Graph graph =

@@ -31,9 +31,9 @@ struct CompileOptions {
   Rounding rounding = Rounding::kDouble;
   EmitOptions::Io io = EmitOptions::Io::kCaller;
   bool reuse_inputs = false;
-  std::map<std::string, int64_t> dims;  // "TENSOR:DIMENSION" to extent
+  std::map<std::string, int64_t> dims = {};  // "TENSOR:DIMENSION" to extent
   // Statement between two steps of NAME_run, for measuring each; empty: none.
-  std::string step_mark;
+  std::string step_mark = {};
 };
 
 // What may be watched. Nothing in driver/ looks at a clock: who wants to know how long a step took

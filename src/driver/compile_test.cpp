@@ -42,7 +42,7 @@ Graph graph_of(std::string_view text) {
 constexpr std::string_view kChain = R"(graph "chain"
 x: int8[8] scale 1 zero_point 0 = input
 a: int8[8] scale 0.5 zero_point 0 = requantize() x
-b: int8[8] scale 0.25 zero_point 0 = unary(kind=tanh) a
+b: int8[8] scale 0.0078125 zero_point 0 = unary(kind=tanh) a
 c: int8[8] scale 0.0078125 zero_point 0 = unary(kind=tanh) b
 d: int8[8] scale 1 zero_point 0 = binary(kind=add) a, c
 output d

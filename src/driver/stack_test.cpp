@@ -40,8 +40,9 @@ TEST_P(Stack, StaysBelowTheStatedBound) {
 }
 
 TEST(StackBound, IsNotClaimedWhereNobodyMeasures) {
-  const Result<Compiled> compiled =
-      compile(testing::dense_chain().file, CompileOptions{.name = "net"});
+  CompileOptions options;
+  options.name = "net";
+  const Result<Compiled> compiled = compile(testing::dense_chain().file, options);
   ASSERT_TRUE(compiled.has_value());
   const loop::Program& program = compiled->storage.program;
   EXPECT_EQ(stack_bound(program, *find_target("c99")), std::nullopt);

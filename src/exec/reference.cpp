@@ -44,7 +44,7 @@ ArenaProblem make_problem(const Graph& graph) {
 // Where the bytes of a value are while a graph is executed.
 class Memory {
  public:
-  Memory(const Graph& graph, std::span<const TensorBytes> inputs) : graph_(graph) {
+  Memory(const Graph& graph, std::span<const TensorBytes> inputs) {
     places_.resize(graph.values.size());
     CHECK(inputs.size() == graph.inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -66,7 +66,6 @@ class Memory {
  private:
   static size_t index(ValueId id) { return static_cast<size_t>(id.index); }
 
-  const Graph& graph_;
   std::vector<std::span<const uint8_t>> places_;
 };
 

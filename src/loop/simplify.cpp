@@ -56,7 +56,7 @@ class Collector {
     Expr sum;
     int64_t constant = constant_;
     std::vector<Term> terms = terms_;
-    std::ranges::stable_partition(terms, [](const Term& t) { return t.factor > 0; });
+    std::stable_partition(terms.begin(), terms.end(), [](const Term& t) { return t.factor > 0; });
     for (const Term& t : terms) {
       if (!fits_int32(t.factor)) return std::nullopt;
       if (t.factor == 0) continue;

@@ -89,8 +89,8 @@ class Fuser {
     producer_[index_of(node.outputs[0])] = producer_of(input);
     producer.sources.insert(producer.sources.end(), node.sources.begin(), node.sources.end());
     std::ranges::sort(producer.sources);
-    const auto repeated = std::ranges::unique(producer.sources);
-    producer.sources.erase(repeated.begin(), repeated.end());
+    producer.sources.erase(std::unique(producer.sources.begin(), producer.sources.end()),
+                           producer.sources.end());
   }
 
   // clamp(clamp(x, a, b), c, d) -> clamp(x, max(a, c), min(b, d)) where the ranges meet.

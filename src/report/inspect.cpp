@@ -70,12 +70,19 @@ std::string table(const std::vector<OperatorFacts>& operators) {
     const std::string index = op.operators.empty() ? "-" : std::to_string(op.operators.front());
     text += fmt::format("{:>5}  {:<{}}  {:<{}}  {:>13}  {:>11}  {}\n", index, op.kind, widest_kind,
                         op.output, widest_output, grouped(op.macs), grouped(op.weights_bytes),
-                        quote(op.name));
+                        short_name(op.name));
   }
   return text;
 }
 
 }  // namespace
+
+std::string short_name(const std::string& name) {
+  constexpr size_t kLongest = 48;
+  constexpr size_t kEnd = 20;
+  if (name.size() <= kLongest) return quote(name);
+  return quote(name.substr(0, kLongest - kEnd - 3) + "..." + name.substr(name.size() - kEnd));
+}
 
 std::string inspect_text(const InspectFacts& facts) {
   return summary(facts) + "\n" + table(facts.operators);

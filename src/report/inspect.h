@@ -32,6 +32,9 @@ struct InspectFacts {
   int64_t num_tensors = 0;
 };
 
+// A name for a table: quoted, long ones with their middle left out.
+std::string short_name(const std::string& name);
+
 std::string inspect_text(const InspectFacts& facts);
 Json inspect_json(const InspectFacts& facts);
 

@@ -36,7 +36,8 @@ std::string filled(const Json& list, const std::string& indent) {
   std::string line;
   for (const Json& item : list) {
     std::string word = compact(item) + ",";
-    if (indent.size() + 2 + line.size() + word.size() > kMaxColumns) {
+    const size_t blank = line.empty() ? 0 : 1;
+    if (indent.size() + 2 + line.size() + blank + word.size() > kMaxColumns) {
       text += "\n  " + indent + line;
       line.clear();
     }

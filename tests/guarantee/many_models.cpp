@@ -94,10 +94,7 @@ static int run_vector(const many_model *m, size_t vector, int round) {
   }
   status = m->run();
   if (status != 0) {
-    complain(m, vector, "the run returned ", "");
-    harness_put_number(status);
-    harness_put("\n");
-    return 0;
+    return complain(m, vector, "the run", " failed");
   }
   for (i = 0; i < m->storage_bytes; ++i) {
     const many_buffer *buffer;
@@ -232,25 +229,25 @@ class ModelText {
 
 toolchain::Sources many_models(std::span<const ModelRun> runs) {
   toolchain::Sources sources;
-  std::string models;
   std::string checks = "#include \"many_models.h\"\n\n";
   std::string table;
   for (const ModelRun& run : runs) {
+    std::string sources_of_model;  // compiled at once, to save time
     for (const OutputFile& file : run.files) {
       // What is included must not be compiled by itself too.
       const bool is_source = file.name.ends_with(".c");
       if (!is_source && !file.name.ends_with(".h")) continue;
       const std::string name = is_source ? file.name + ".inc" : file.name;
       sources.model.push_back({name, file.bytes});
-      if (is_source) models += fmt::format("#include \"{}\"\n", name);
+      if (is_source) sources_of_model += fmt::format("#include \"{}\"\n", name);
     }
+    sources.model.push_back({run.model.name + "_all.c", sources_of_model});
     checks += ModelText(run).text();
     table += fmt::format("    &many_{},\n", run.model.name);
   }
   checks += fmt::format(
       "const many_model *const many_models[] = {{\n{}}};\nconst size_t many_num_models = {};\n",
       table, runs.size());
-  sources.model.push_back({"all_models.c", models});
   sources.harness = {
       {"many_models.h", kHeader}, {"many_models.c", kSource}, {"all_checks.c", checks}};
   return sources;

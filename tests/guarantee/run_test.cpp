@@ -93,7 +93,7 @@ TEST_P(Guarantee, TheHarnessSeesWhatIsWrong) {
               {"((int8_t *)arena)[8] = 1", "tiny, vector 0: the arena was overrun"},
               {"((int8_t *)inputs->x)[0] = 99", "tiny, vector 0: input x was changed"},
               {"outputs->y[3] = 99", "tiny, vector 0: output y is wrong"},
-              {"return 1", "tiny, vector 0: the run returned 1"}};
+              {"return 1", "tiny, vector 0: the run failed"}};
   for (const auto& row : rows) {
     ModelRun run;
     run.model = {.name = "tiny",
