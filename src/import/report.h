@@ -23,6 +23,10 @@ class Report {
     add({code, std::move(where), std::move(what), std::move(hint), {}, severity}, warnings_);
   }
 
+  // Whether errors are only counted by now, so that their texts need not be made.
+  bool is_full() const { return errors_.size() >= kMost; }
+  void count_error() { ++num_errors_; }
+
   bool has_errors() const { return num_errors_ > 0; }
   int64_t num_errors() const { return num_errors_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simplification of loop programs. The tools that schedules are made of are in transform.h.
+// Simplification of loop programs.
 #pragma once
 #include <map>
 #include <string>

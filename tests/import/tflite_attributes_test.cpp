@@ -131,7 +131,9 @@ TEST(ImportNames, AreUniqueNotEmptyAndBounded) {
 TEST(ImportReport, SaysHowManyMessagesAreLeftOut) {
   Report report;
   for (int i = 0; i < 1000; ++i) {
-    report.error(Code::kModelIndex, "", "e");
+    EXPECT_EQ(report.is_full(), i >= 100);
+    if (i < 500) report.error(Code::kModelIndex, "", "e");
+    if (i >= 500) report.count_error();
     report.warning(Severity::kNote, Code::kExtentOpen, "", "w");
   }
   EXPECT_EQ(report.num_errors(), 1000);

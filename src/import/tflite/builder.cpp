@@ -145,8 +145,13 @@ Graph GraphBuilder::take() {
 }
 
 bool OperatorReader::fail(Code code, std::string what, std::string hint) {
-  builder_.report().error(code, builder_.model().describe(op_), std::move(what), std::move(hint),
-                          builder_.notes_of(op_));
+  Report& report = builder_.report();
+  if (report.is_full()) {
+    report.count_error();
+  } else {
+    report.error(code, builder_.model().describe(op_), std::move(what), std::move(hint),
+                 builder_.notes_of(op_));
+  }
   return false;
 }
 
