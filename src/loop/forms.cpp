@@ -206,7 +206,8 @@ Forms::Maybe Forms::at_least(const Form& form, int64_t value) {
   const auto moving = std::ranges::find_if(form.factors, is_moving);
   // The first iteration on the other side than iteration 0.
   const int64_t missing = value - form.constant;
-  const int64_t at = *moving > 0 ? ingot::ceil_div(missing, *moving) : ingot::floor_div(-missing, -*moving) + 1;
+  const int64_t at =
+      *moving > 0 ? ingot::ceil_div(missing, *moving) : ingot::floor_div(-missing, -*moving) + 1;
   cut_ = Cut{moving - form.factors.begin(), at};
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loop/independence.h"
+#include "loop/jam.h"
 #include "loop/rewrite.h"
 #include "loop/simplify.h"
 #include "support/arithmetic.h"
@@ -98,46 +99,21 @@ class Copies {
     return rename(substitute(f_.body, {{f_.variable, value}}), names);
   }
 
+  // `count` iterations from that whose variable has `value` on, side by side; in reverse, the last
+  // one first.
+  Block side_by_side(const Expr& value, int64_t count) {
+    std::vector<Block> bodies;
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t copy = f_.reverse ? count - 1 - k : k;
+      bodies.push_back(make(value + copy * f_.step, copy));
+    }
+    return jam(bodies, taken_);
+  }
+
  private:
   const For& f_;
   std::set<std::string> taken_;
 };
-
-// Merges copies of one body statement by statement. The copies do not depend on each other, so that
-// any order that keeps each copy's own is right.
-Block jam(const std::vector<Block>& copies) {
-  Block out;
-  for (size_t i = 0; i < copies[0].size(); ++i) {
-    const auto* loop = std::get_if<For>(&copies[0][i].kind);
-    const auto* branch = std::get_if<If>(&copies[0][i].kind);
-    const bool jams = std::ranges::all_of(copies, [&](const Block& copy) {
-      if (loop) {
-        const auto& other = std::get<For>(copy[i].kind);
-        return equal(loop->begin, other.begin) && equal(loop->end, other.end);
-      }
-      return branch && equal(branch->condition, std::get<If>(copy[i].kind).condition);
-    });
-    const auto jam_bodies = [&](auto body_of) {
-      std::vector<Block> bodies;
-      for (const Block& copy : copies) bodies.push_back(body_of(copy[i]));
-      return jam(bodies);
-    };
-    if (jams && loop) {
-      For merged = *loop;
-      merged.body = jam_bodies([](const Stmt& s) { return std::get<For>(s.kind).body; });
-      out.push_back(std::move(merged));
-    } else if (jams) {
-      out.push_back(If{branch->condition,
-                       jam_bodies([](const Stmt& s) { return std::get<If>(s.kind).then_body; }),
-                       jam_bodies([](const Stmt& s) { return std::get<If>(s.kind).else_body; })});
-    } else if (std::holds_alternative<Comment>(copies[0][i].kind)) {
-      out.push_back(copies[0][i]);
-    } else {
-      for (const Block& copy : copies) out.push_back(copy[i]);
-    }
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -161,16 +137,16 @@ std::optional<Block> unroll_and_jam(const Block& block, const std::string& varia
     const int64_t rounds = trips->count / n;
     const int64_t middle = trips->begin + rounds * n * f.step;
     Copies copies(block, f);
-    std::vector<Block> bodies;
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t copy = f.reverse ? n - 1 - k : k;
-      bodies.push_back(copies.make(var(f.variable) + copy * f.step, copy));
+    Block out;
+    if (rounds == 1) {
+      out = copies.side_by_side(f.begin, n);
+    } else {
+      out = {For{f.variable, f.begin, lit(middle), f.step * n, f.reverse,
+                 copies.side_by_side(var(f.variable), n)}};
     }
-    Block out = {For{f.variable, f.begin, lit(middle), f.step * n, f.reverse, jam(bodies)}};
     if (trips->count % n != 0) {
-      For rest = f;
-      rest.begin = lit(middle);
-      out.insert(f.reverse ? out.begin() : out.end(), std::move(rest));
+      const Block rest = copies.side_by_side(lit(middle), trips->count % n);
+      out.insert(f.reverse ? out.begin() : out.end(), rest.begin(), rest.end());
     }
     return out;
   });

@@ -11,12 +11,23 @@
 
 namespace ingot::loop {
 
-// The loop's iterations, `factor` at a time: a loop with `factor` times the step whose body is that
-// of `factor` iterations, statement by statement, so that inner loops with the same bounds become
-// one (jammed) whose body is merged likewise; then a loop of the iterations that remain, if any. A
-// factor above the number of iterations is reduced to it. Names of the body get the suffixes _0,
-// _1, ... The loop's bounds must be constant; its iterations must not depend on each other: they
-// assign no scalar from outside, load nothing that they store, and store to different elements.
+// Unroll and jam (Carr and Kennedy's name for it): the loop's iterations, `factor` at a time, side
+// by side, so that inner loops with the same bounds become one, what the iterations load alike is
+// loaded once, and their sums stay in registers:
+//
+//   for oc = 0 to 64 { acc = b[oc]; for ic ... { acc += x[ic] * w[oc*K + ic] }; y[oc] = acc }
+//   ->
+//   for oc = 0 to 64 step 4 {
+//     acc_0 = b[oc]; ... acc_3 = b[oc + 3]
+//     for ic ... { x_value = x[ic]; acc_0 += x_value * w[...]; ... acc_3 += x_value * w[...] }
+//     y[oc] = acc_0; ... y[oc + 3] = acc_3
+//   }
+//
+// Iterations that remain follow as one narrower block; where there is one block only, it takes the
+// place of the loop. A factor above the number of iterations is reduced to it. Names of the body
+// get the suffixes _0, _1, ... The loop's bounds must be constant; its iterations must not depend
+// on each other: they assign no scalar from outside, load nothing that they store, and store to
+// different elements.
 std::optional<Block> unroll_and_jam(const Block& block, const std::string& variable,
                                     int64_t factor);
 

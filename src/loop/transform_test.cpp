@@ -116,6 +116,35 @@ TEST(UnrollAndJam, textOfAnExample) {
             "}\n");
 }
 
+// What all copies of a sum load alike is loaded once; what remains is a narrower block.
+TEST(UnrollAndJam, sharesLoadsAndLeavesNarrowRests) {
+  const Program program = kernel_with(
+      "for o = 0 to 5 {\n  let acc: int32 = o\n  for i = 0 to 7 {\n"
+      "    acc = acc + (int32(x[i]) + 3) * int32(w[o * 7 + i])\n  }\n"
+      "  y[o] = int8(acc >> 8)\n}\n");
+  const Block& body = program.kernels[0].body;
+  EXPECT_EQ(print(*unroll_and_jam(body, "o", 2)),
+            "for o = 0 to 4 step 2 {\n"
+            "  let acc_0: int32 = o\n"
+            "  let acc_1: int32 = o + 1\n"
+            "  for i = 0 to 7 {\n"
+            "    let x_value: int32 = int32(x[i]) + 3\n"
+            "    acc_0 = acc_0 + x_value * int32(w[o * 7 + i])\n"
+            "    acc_1 = acc_1 + x_value * int32(w[(o + 1) * 7 + i])\n"
+            "  }\n"
+            "  y[o] = int8(acc_0 >> 8)\n"
+            "  y[o + 1] = int8(acc_1 >> 8)\n"
+            "}\n"
+            "let acc_0_1: int32 = 4\n"
+            "for i = 0 to 7 {\n"
+            "  acc_0_1 = acc_0_1 + (int32(x[i]) + 3) * int32(w[i + 28])\n"
+            "}\n"
+            "y[4] = int8(acc_0_1 >> 8)\n");
+  for (int64_t factor = 1; factor <= 6; ++factor) {
+    expect_same(program, unroll_and_jam(body, "o", factor), std::to_string(factor));
+  }
+}
+
 struct Case {
   const char* body;
   bool independent;
