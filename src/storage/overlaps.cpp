@@ -64,6 +64,7 @@ class Finder {
       if (free) visit(call, step);
       ++step;
     });
+    std::erase_if(overlaps_, [](const plan::Overlap& o) { return !o.forward && !o.reverse; });
     return std::move(overlaps_);
   }
 
@@ -125,24 +126,33 @@ class Finder {
     }
     if (forward && *forward >= y.size_bytes) forward.reset();
     if (reverse && *reverse >= x.size_bytes) reverse.reset();
-    if (!forward && !reverse) return;
-    const auto add = [&](size_t member, int64_t behind) {
-      plan::Overlap overlap{.output = static_cast<int64_t>(output.buffer),
-                            .input = static_cast<int64_t>(member),
-                            .step = step};
-      if (forward) overlap.forward = *forward + behind;
-      if (reverse) overlap.reverse = *reverse - behind;
-      overlaps_.push_back(overlap);
-    };
-    add(input.buffer, 0);
+    add(output.buffer, input.buffer, step, forward, reverse, 0);
     if (x.group < 0) return;
     // The parts of a whole are its bytes: what may happen to it may happen to them.
     for (const size_t part : groups_.at(x.group)) {
       const plan::Buffer& p = problem_.buffers[part];
       const int64_t behind = p.group_offset - x.group_offset;
       const bool is_inside = behind >= 0 && behind + p.size_bytes <= x.size_bytes;
-      if (part != input.buffer && is_inside && ends_in(part, step)) add(part, behind);
+      if (part == input.buffer || !is_inside || !ends_in(part, step)) continue;
+      add(output.buffer, part, step, forward, reverse, behind);
     }
+  }
+
+  // The distances of `output` to an input, given for what lies `behind` bytes before that. A pair
+  // that has several (a whole is read, and a part of it too) keeps to all of them.
+  void add(size_t output, size_t input, int64_t step, std::optional<int64_t> forward,
+           std::optional<int64_t> reverse, int64_t behind) {
+    const auto [place, is_new] = place_of_pair_.try_emplace({output, input}, overlaps_.size());
+    if (is_new) {
+      overlaps_.push_back({.output = static_cast<int64_t>(output),
+                           .input = static_cast<int64_t>(input),
+                           .step = step,
+                           .forward = -problem_.buffers[input].size_bytes,
+                           .reverse = -problem_.buffers[output].size_bytes});
+    }
+    plan::Overlap& overlap = overlaps_[place->second];
+    overlap.forward = greater(overlap.forward, forward, behind);
+    overlap.reverse = greater(overlap.reverse, reverse, -behind);
   }
 
   int64_t offset_of(const loop::CallKernel& call, size_t kernel, size_t param) const {
@@ -177,6 +187,7 @@ class Finder {
   std::map<std::string, size_t> planned_;
   std::map<int64_t, std::vector<size_t>> groups_;
   std::map<std::tuple<size_t, size_t, size_t, loop::Side>, std::optional<int64_t>> distances_;
+  std::map<std::pair<size_t, size_t>, size_t> place_of_pair_;  // output, input: in overlaps_
   std::vector<plan::Overlap> overlaps_;
 };
 

@@ -68,6 +68,11 @@ kernel to_float(x: int32[8] read align 4, y: float32[8] write align 4) "" {
     y[i] = float32(x[i])
   }
 }
+kernel both(x: int8[8] read align 1, h: int8[4] read align 1, y: int8[8] write align 1) "" {
+  for i = 0 to 8 {
+    y[i] = int8(int32(x[i]) + int32(h[min(i, 3)]) & 63)
+  }
+}
 kernel half(x: int8[4] read align 1, y: int8[4] write align 1) "" {
   for i = 0 to 4 {
     y[i] = x[i]
@@ -110,6 +115,10 @@ TEST(FindOverlaps, OfWhatBeginsAndEndsInAStep) {
        "buffer w int8[8] arena align 1 tie 0 0\n",
        "call half(x, p)\ncall half(x, q)\ncall window(w, y)\n",
        "q x 1 0 0\ny w 2 1 1\ny p 2 1 1\ny q 2 5 -3\n"},
+      {"buffer p int8[4] arena align 1 tie 0 0\nbuffer q int8[4] arena align 1 tie 0 4\n"
+       "buffer w int8[8] arena align 1 tie 0 0\n",
+       "call half(x, p)\ncall half(x, q)\ncall both(w, p, y)\n",
+       "q x 1 0 0\ny w 2 0 0\ny p 2 4 0\ny q 2 4 -4\n"},
   };
   const auto number = [](const std::optional<int64_t>& n) { return n ? std::to_string(*n) : "-"; };
   for (const Case& c : cases) {
@@ -159,11 +168,11 @@ TEST(WithDirections, TwoKernelsWhereBothAreNeeded) {
   };
   using plan::Direction;
   EXPECT_EQ(with({{0, Direction::kForward}}),
-            "move window add widen to_float half move window move ");
+            "move window add widen to_float both half move window move ");
   EXPECT_EQ(with({{0, Direction::kForward}, {2, Direction::kReverse}}),
-            "move move_reverse window add widen to_float half move window move_reverse ");
+            "move move_reverse window add widen to_float both half move window move_reverse ");
   EXPECT_EQ(with({{0, Direction::kReverse}, {2, Direction::kReverse}}),
-            "move_reverse window add widen to_float half move_reverse window move_reverse ");
+            "move_reverse window add widen to_float both half move_reverse window move_reverse ");
 }
 
 // A random network of small kernels whose accesses go all ways.
