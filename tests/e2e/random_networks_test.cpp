@@ -91,7 +91,7 @@ void check_programs(const SampleModel& model, Rounding rounding) {
 }
 
 TEST(RandomNetworks, MeanTheSameAtEveryStep) {
-  for (uint64_t seed = 1; seed <= num_seeds(120); ++seed) {
+  for (uint64_t seed = 1; seed <= num_seeds(80); ++seed) {
     const SampleModel model = random_network(seed);
     check_programs(model, kRoundings[seed % 3]);
     if (::testing::Test::HasFailure()) FAIL() << print(imported(model).graph);
@@ -107,7 +107,7 @@ TEST(RandomNetworks, GiveTheSameInC) {
   const toolchain::Board& board = *toolchain::find_board("c99");
   const std::vector<std::string> missing = toolchain::missing_programs(board);
   if (!missing.empty()) GTEST_SKIP() << "skipped: " << missing.front() << " is not installed";
-  constexpr uint64_t kBatch = 30;
+  constexpr uint64_t kBatch = 20;
   const uint64_t last = num_seeds(kBatch);
   for (uint64_t first = 1; first <= last; first += kBatch) {
     std::vector<ModelRun> runs;
