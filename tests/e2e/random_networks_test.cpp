@@ -14,6 +14,7 @@
 #include "driver/vectors.h"
 #include "graph/text.h"
 #include "loop/interpret.h"
+#include "loop/shadow.h"
 #include "loop/verify.h"
 #include "lower/lower.h"
 #include "passes/passes.h"
@@ -70,6 +71,10 @@ void expect_equal(const Scheduled& scheduled, const Way& way,
             {.io_in_arena = way.io_in_arena, .reuse_inputs = way.reuse_inputs, .limits = {}});
   for (const loop::Unproved& access : loop::unproved_accesses(storage.program)) {
     ADD_FAILURE() << where << ": " << access.access << " is not proved: " << access.reason;
+  }
+  for (const std::string& fault : loop::shadow_faults(storage.program, vectors.front().inputs,
+                                                      storage.arena_bytes, way.reuse_inputs)) {
+    ADD_FAILURE() << where << ": " << fault;
   }
   for (const toolchain::GoldenVector& vector : vectors) {
     EXPECT_EQ(loop::interpret(storage.program, vector.inputs, storage.arena_bytes), vector.outputs)
