@@ -37,7 +37,7 @@ class Distances {
   bool allow(const LoopBuffer& a, const LoopBuffer& b) const;
   // The most bytes that the output at some place in memory may have in common with the input.
   int64_t most_shared(const LoopBuffer& output, const LoopBuffer& input) const;
-  bool empty() const { return stated_.empty(); }
+  int64_t count() const { return static_cast<int64_t>(stated_.size()); }
 
  private:
   struct Stated {

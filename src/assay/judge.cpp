@@ -152,7 +152,8 @@ class Judge {
 
   std::string distances() {
     const bool allowed = json_["plan"]["within"]["overlap"].boolean().value_or(false);
-    if (!allowed && !distances_.empty()) return "distances are stated where no overlap is allowed";
+    if (!allowed && distances_.count() > 0)
+      return "distances are stated where no overlap is allowed";
     return distances_.find_lie(loops_, lives_, reuse_inputs_);
   }
 
@@ -291,12 +292,12 @@ class Judge {
     return "";
   }
 
-  // An upper estimate of what alignment costs: every size up to a multiple of the greatest
-  // alignment.
+  // An upper estimate of what alignment costs: every size and every distance up to a multiple of
+  // the greatest alignment.
   bool explained_by_alignment(int64_t least) const {
     int64_t alignment = 1;
     for (const Life& life : lives_) alignment = std::max(alignment, life.buffer->alignment);
-    int64_t slack = 0;
+    int64_t slack = (alignment - 1) * distances_.count();
     for (const Life& life : lives_) {
       slack += (alignment - life.buffer->size_bytes % alignment) % alignment;
     }
