@@ -117,7 +117,7 @@ class Reader {
     if (!is_new) return false;
     params_ = &entry->second;
     size_t at = 3;
-    while (at < w.size() && w[at] != ")") {
+    while (at < w.size() && w[at] != ")" && w[at] != ";") {
       if (at + 8 >= w.size() || w[at + 1] != ":" || w[at + 3] != "[" || w[at + 7] != "align")
         return false;
       const auto element = bytes_of_type(w[at + 2]);
@@ -146,7 +146,7 @@ class Reader {
     if (w.size() < 4 || w[2] != "(") return false;
     LoopCall c{std::string(w[1]), {}};
     size_t at = 3;
-    while (at < w.size() && w[at] != ")") {
+    while (at < w.size() && w[at] != ")" && w[at] != ";") {
       LoopArg arg{std::string(w[at]), 0};
       ++at;
       if (at + 1 < w.size() && w[at] == "+") {

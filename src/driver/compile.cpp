@@ -13,6 +13,7 @@
 #include "lower/lower.h"
 #include "passes/passes.h"
 #include "schedule/schedule.h"
+#include "schedule/share_kernels.h"
 #include "support/check.h"
 #include "support/sha256.h"
 
@@ -57,6 +58,9 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
                                                .reuse_inputs = options.reuse_inputs,
                                                .limits = {}});
   steps.done("storage", storage.program);
+
+  storage.program = share_kernels(std::move(storage.program));
+  steps.done("share_kernels", storage.program);
   if (const Diagnostics refusals = steps.final_check(storage.program); !refusals.empty()) {
     return refusals;
   }
@@ -111,7 +115,7 @@ std::vector<std::string> step_names() {
   static_cast<void>(optimize(Graph(), Rounding::kDouble, [&](std::string_view pass, const Graph&) {
     names.emplace_back(pass);
   }));
-  names.insert(names.end(), {"lower", "schedule", "storage", "verify", "emit"});
+  names.insert(names.end(), {"lower", "schedule", "storage", "share_kernels", "verify", "emit"});
   return names;
 }
 

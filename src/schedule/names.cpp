@@ -140,6 +140,7 @@ NamesOf names_of(const Block& block) {
 
 FreshNames::FreshNames(const loop::Kernel& kernel) : used_(names_of(kernel.body).declared) {
   for (const loop::Param& p : kernel.params) used_.insert(p.name);
+  for (const loop::Function::Parameter& p : kernel.scalars) used_.insert(p.name);
 }
 
 std::string FreshNames::make(const std::string& name) {

@@ -337,6 +337,11 @@ class Validate(Cli):
         text = self.ingot("validate", self.model, "--vectors", self.vectors(change=-1), code=4).stdout
         self.assertIn('"y": 1 of 4 elements differ', text)
 
+    def test_shadow(self):
+        for options in ([], ["--layers"], ["--io", "arena", "--reuse-inputs"]):
+            result = self.json_of("validate", self.model, "--shadow", "--json", *options)
+            self.assertEqual((result["equal"], result["violations"]), (True, []))
+
     def test_damaged_vectors(self):
         folder = self.vectors()
         self.write("vectors/0.out0.bin", b"abc")
@@ -346,7 +351,6 @@ class Validate(Cli):
         self.ingot("validate", self.model, "--vectors", self.path("nowhere"), code=1)
 
     def test_usage_and_missing_programs(self):
-        self.ingot("validate", self.model, "--shadow", code=2)
         self.ingot("validate", self.model, "--target", "rv32imc", code=2)
         self.ingot("validate", self.model, "--cc", "no-such-compiler", code=5)
         done = self.ingot("validate", self.model, "--target", "cortex-m4", code=5, env={"PATH": "/nonexistent"})
