@@ -4,18 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "assay/distances.h"
+
 namespace ingot::assay {
 namespace {
-
-struct Life {
-  const LoopBuffer* buffer = nullptr;
-  int64_t begin = 0;
-  int64_t end = 0;  // half-open; equal to begin: never alive
-
-  bool meets(const Life& other) const {
-    return begin < other.end && other.begin < end && begin < end && other.begin < other.end;
-  }
-};
 
 bool share_bytes(const LoopBuffer& a, const LoopBuffer& b) {
   return *a.offset_bytes < *b.offset_bytes + b.size_bytes &&
@@ -28,11 +20,13 @@ class Judge {
     for (const LoopBuffer& b : loops.buffers) by_name_[b.name] = &b;
     reuse_inputs_ = json["options"]["reuse_inputs"].boolean().value_or(false);
     io_in_arena_ = json["options"]["io"].text() == "arena";
+    distances_ = Distances(json["plan"]["distances"]);
   }
 
   std::string first_lie() {
-    for (const auto check : {&Judge::calls, &Judge::callers_buffers, &Judge::lives, &Judge::places,
-                             &Judge::pairs, &Judge::json_buffers, &Judge::bound}) {
+    for (const auto check :
+         {&Judge::calls, &Judge::callers_buffers, &Judge::lives, &Judge::places, &Judge::distances,
+          &Judge::pairs, &Judge::json_buffers, &Judge::bound}) {
       std::string lie = (this->*check)();
       if (!lie.empty()) return lie;
     }
@@ -156,7 +150,13 @@ class Judge {
     return "";
   }
 
-  static std::string pair(const Life& a, const Life& b) {
+  std::string distances() {
+    const bool allowed = json_["plan"]["within"]["overlap"].boolean().value_or(false);
+    if (!allowed && !distances_.empty()) return "distances are stated where no overlap is allowed";
+    return distances_.find_lie(loops_, lives_, reuse_inputs_);
+  }
+
+  std::string pair(const Life& a, const Life& b) const {
     const bool tied = a.buffer->tie_group >= 0 && a.buffer->tie_group == b.buffer->tie_group;
     if (tied) {
       const bool kept = *a.buffer->offset_bytes - a.buffer->tie_offset_bytes ==
@@ -166,6 +166,8 @@ class Judge {
                         " are tied, but not at their distance";
     }
     if (!a.meets(b) || !share_bytes(*a.buffer, *b.buffer)) return "";
+    // Stated are pairs of which one begins in the step in which the other ends.
+    if (distances_.allow(*a.buffer, *b.buffer)) return "";
     return a.buffer->name + " and " + b.buffer->name + " are alive together and share bytes";
   }
 
@@ -215,7 +217,8 @@ class Judge {
     return "";
   }
 
-  // The bytes alive at each point in time; of a tied group, the span of its members alive.
+  // The bytes alive at each point in time, less what overlaps inside operators can save; of a tied
+  // group, the span of its members alive.
   int64_t load() const {
     int64_t most = 0;
     const auto steps = std::max<int64_t>(static_cast<int64_t>(loops_.calls.size()), 1);
@@ -233,8 +236,15 @@ class Judge {
     return most;
   }
 
-  static int64_t bytes_of(const std::vector<const Life*>& alive) {
+  int64_t bytes_of(const std::vector<const Life*>& alive) const {
     int64_t bytes = 0;
+    for (const Life* output : alive) {
+      int64_t shared = 0;
+      for (const Life* input : alive) {
+        shared += distances_.most_shared(*output->buffer, *input->buffer);
+      }
+      bytes -= std::min(shared, output->buffer->size_bytes);
+    }
     std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> groups;
     for (const Life* l : alive) {
       const LoopBuffer& b = *l->buffer;
@@ -264,13 +274,14 @@ class Judge {
     const int64_t least = load();
     const auto is_true = [&](const char* key) { return plan[key].boolean().value_or(false); };
     if (*lower > arena) return "the lower bound is above the arena";
-    if (!plan["witness"]["searched"].boolean().value_or(false) && *lower > least &&
-        !explained_by_alignment(least)) {
+    // An exhausted search may prove more than can be seen here.
+    const bool searched = plan["witness"]["searched"].boolean().value_or(false);
+    if (!searched && *lower > least && !explained_by_alignment(least)) {
       return "the lower bound has no witness: " + std::to_string(least) +
              " bytes are alive at most";
     }
-    // Alignment may force a bound above the load; beyond that it would need a log of a search.
-    if ((is_true("optimal") || is_true("packing_optimal")) && arena != least &&
+    const bool proved = searched && *lower == arena;
+    if ((is_true("optimal") || is_true("packing_optimal")) && arena != least && !proved &&
         !explained_by_alignment(least)) {
       return "the plan is called optimal, but " + std::to_string(least) +
              " bytes are alive at most";
@@ -280,15 +291,21 @@ class Judge {
     return "";
   }
 
-  // An upper estimate of what rounding every buffer to its alignment costs.
+  // An upper estimate of what alignment costs: every size up to a multiple of the greatest
+  // alignment.
   bool explained_by_alignment(int64_t least) const {
+    int64_t alignment = 1;
+    for (const Life& life : lives_) alignment = std::max(alignment, life.buffer->alignment);
     int64_t slack = 0;
-    for (const Life& life : lives_) slack = std::max(slack, life.buffer->alignment - 1);
-    return highest_ - least <= slack * static_cast<int64_t>(lives_.size());
+    for (const Life& life : lives_) {
+      slack += (alignment - life.buffer->size_bytes % alignment) % alignment;
+    }
+    return highest_ - least <= slack;
   }
 
   const Json& json_;
   const Loops& loops_;
+  Distances distances_;
   std::map<std::string, const LoopBuffer*> by_name_;
   std::vector<Life> lives_;
   bool reuse_inputs_ = false;

@@ -53,6 +53,7 @@ class Reader {
 
   std::variant<Loops, std::string> read() {
     int64_t line_number = 0;
+    int64_t depth = 0;
     while (!text_.empty()) {
       const size_t end = std::min(text_.find('\n'), text_.size());
       const std::vector<std::string_view> words = words_of(text_.substr(0, end));
@@ -61,7 +62,9 @@ class Reader {
       if (!words.empty() && !statement(words)) {
         return "line " + std::to_string(line_number) + " of the loop program is not understood";
       }
+      for (const std::string_view word : words) depth += word == "{" ? 1 : word == "}" ? -1 : 0;
     }
+    if (depth != 0 || !has_runner_) return "the loop program ends before its blocks do";
     return std::move(loops_);
   }
 
@@ -72,6 +75,7 @@ class Reader {
     if (words[0] == "buffer") return buffer(words);
     if (words[0] == "kernel") return kernel(words);
     if (words[0] == "function" || words[0] == "run") {
+      has_runner_ = has_runner_ || (words[0] == "run" && words.back() == "{");
       params_ = nullptr;
       return true;
     }
@@ -164,6 +168,7 @@ class Reader {
 
   std::string_view text_;
   Loops loops_;
+  bool has_runner_ = false;
   std::vector<LoopParam>* params_ = nullptr;  // of the kernel being read
 };
 

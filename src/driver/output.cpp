@@ -59,6 +59,8 @@ std::string options_text(const CompileOptions& options) {
   return text;
 }
 
+}  // namespace
+
 EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options,
                          const Target& target) {
   EmitOptions emit;
@@ -74,8 +76,6 @@ EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options
   emit.step_mark = options.step_mark;
   return emit;
 }
-
-}  // namespace
 
 std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOptions& options,
                                      const Target& target) {

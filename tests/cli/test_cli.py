@@ -9,6 +9,7 @@ import copy
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -99,7 +100,7 @@ class Compile(Cli):
             self.assertLessEqual(BUFFER_KEYS, set(buffer))
             self.assertLessEqual(buffer["offset_bytes"] + buffer["size_bytes"], meta["arena_bytes"])
             self.assertLess(buffer["first"], buffer["last"])
-        self.assertEqual(plan["within"], {"overlap": False, "streaming": False})
+        self.assertEqual(plan["within"], {"overlap": True, "streaming": False})
         self.assertTrue(plan["optimal"])
 
     def test_io_in_the_arena(self):
@@ -161,10 +162,11 @@ class Compile(Cli):
         self.assertGreater(meta["stack_bytes"], 0)
         self.assertIn("-mcpu=cortex-m4", meta["compile_flags"])
 
+    # A12.
     def test_arena_limit(self):
         done = self.ingot("compile", self.model, "-o", self.path("out"), "--arena-limit", "3", code=3)
         self.assertIn("the arena needs", done.stderr)
-        self.assertIn('"hidden"', done.stderr)
+        self.assertIn('"logits"', done.stderr)
         self.assertFalse(os.path.exists(self.path("out")))
         self.compiled("--arena-limit", "1000")
 
@@ -270,6 +272,24 @@ class Inspect(Cli):
         meta = json.loads(self.compiled()["net.json"])
         for key in ("arena_bytes", "weights_bytes", "macs", "inputs", "outputs", "model_sha256"):
             self.assertEqual(facts[key], meta[key], key)
+
+
+    def test_plan_is_drawn(self):
+        text = self.ingot("inspect", self.model, "--plan", "--io", "arena").stdout
+        arena = self.json_of("inspect", self.model, "--io", "arena", "--json")["arena_bytes"]
+        self.assertTrue(text.startswith(f"arena {arena} bytes, "))
+        rows = re.findall(r"(?m)^ *(\d+) \|((?:  .)+)$", text)
+        self.assertEqual([int(address) for address, _ in rows], list(range(arena - 1, -1, -1)))
+        buffers = re.findall(r'(?m)^(\w) +(\d+) +(\d+) +(\d+)-(\d+) +(.*)$', text)
+        self.assertEqual({name for *_, name in buffers}, {'"x"', '"hidden"', '"logits"', '"y"'})
+        # The drawing is what the table says.
+        for address, cells in rows:
+            for step, cell in enumerate(cells[2::3]):
+                here = [b[0] for b in buffers if int(b[1]) <= int(address) < int(b[1]) + int(b[2])
+                        and int(b[3]) <= step <= int(b[4])]
+                self.assertEqual(cell, "." if not here else here[0] if len(here) == 1 else "*")
+        self.assertIn("alive together at step", text)
+        self.assertRegex(text, rf"(?m)^ +{arena} bytes are left$")
 
 
 class Run(Cli):

@@ -27,7 +27,7 @@
 #define CORTEX_M4_OUTPUT_Y_RANK 2
 #define CORTEX_M4_OUTPUT_Y_SHAPE {1, 3}
 #define CORTEX_M4_OUTPUT_Y_SCALE 0.00390625f
-#define CORTEX_M4_OUTPUT_Y_ZERO_POINT -128
+#define CORTEX_M4_OUTPUT_Y_ZERO_POINT (-128)
 
 #ifdef __cplusplus
 extern "C" {

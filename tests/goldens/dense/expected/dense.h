@@ -21,13 +21,13 @@
 #define DENSE_INPUT_X_RANK 2
 #define DENSE_INPUT_X_SHAPE {1, 3}
 #define DENSE_INPUT_X_SCALE 0.05f
-#define DENSE_INPUT_X_ZERO_POINT -4
+#define DENSE_INPUT_X_ZERO_POINT (-4)
 
 #define DENSE_OUTPUT_Y_BYTES 2u
 #define DENSE_OUTPUT_Y_RANK 2
 #define DENSE_OUTPUT_Y_SHAPE {1, 2}
 #define DENSE_OUTPUT_Y_SCALE 0.03f
-#define DENSE_OUTPUT_Y_ZERO_POINT -128
+#define DENSE_OUTPUT_Y_ZERO_POINT (-128)
 
 #ifdef __cplusplus
 extern "C" {
