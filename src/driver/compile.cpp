@@ -50,12 +50,13 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
       with_c_names(lower(graph, {.name = options.name, .rounding = options.rounding}));
   steps.done("lower", program);
 
-  program = schedule(std::move(program), target);
-  steps.done("schedule", program);
+  Scheduled scheduled = schedule(std::move(program), target);
+  steps.done("schedule", scheduled.program);
 
-  Storage storage = place(std::move(program), {.io_in_arena = options.io == EmitOptions::Io::kArena,
-                                               .reuse_inputs = options.reuse_inputs,
-                                               .limits = {}});
+  Storage storage = place(std::move(scheduled.program), scheduled.reversed,
+                          {.io_in_arena = options.io == EmitOptions::Io::kArena,
+                           .reuse_inputs = options.reuse_inputs,
+                           .limits = {}});
   steps.done("storage", storage.program);
 
   storage.program = share_kernels(std::move(storage.program));

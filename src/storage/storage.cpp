@@ -126,7 +126,8 @@ void stretch_pieces(std::vector<plan::Buffer>& buffers) {
 
 }  // namespace
 
-Storage make_problem(loop::Program program, const StorageOptions& options) {
+Storage make_problem(loop::Program program, ReversedKernels reversed,
+                     const StorageOptions& options) {
   Storage storage;
   const Lifetimes lifetimes(program);
   storage.num_steps = lifetimes.num_steps();
@@ -144,16 +145,24 @@ Storage make_problem(loop::Program program, const StorageOptions& options) {
     storage.buffers.push_back(b);
   }
   stretch_pieces(storage.problem.buffers);
+  std::vector<bool> may_be_overwritten;
+  for (const loop::Buffer& b : program.buffers) {
+    may_be_overwritten.push_back(b.kind == loop::BufferKind::kArena ||
+                                 (b.kind == loop::BufferKind::kInput && options.reuse_inputs));
+  }
+  storage.problem.overlaps =
+      find_overlaps(program, reversed, storage.problem, storage.buffers, may_be_overwritten);
   storage.program = std::move(program);
   return storage;
 }
 
-Storage place(loop::Program program, const StorageOptions& options) {
-  Storage storage = make_problem(std::move(program), options);
+Storage place(loop::Program program, ReversedKernels reversed, const StorageOptions& options) {
+  Storage storage = make_problem(std::move(program), reversed, options);
   CHECK(plan::find_fault(storage.problem).empty());
   storage.plan = plan::solve(storage.problem, options.limits);
   const std::string violation = plan::find_violation(storage.problem, storage.plan);
   if (!violation.empty()) throw InternalError("the plan is wrong: " + violation);
+  storage.program = with_directions(std::move(storage.program), reversed, storage.plan.directions);
   for (size_t i = 0; i < storage.buffers.size(); ++i) {
     loop::Buffer& buffer = storage.program.buffers[storage.buffers[i]];
     buffer.offset_bytes = storage.plan.offsets.at(i);

@@ -99,7 +99,7 @@ class Compile(Cli):
             self.assertLessEqual(BUFFER_KEYS, set(buffer))
             self.assertLessEqual(buffer["offset_bytes"] + buffer["size_bytes"], meta["arena_bytes"])
             self.assertLess(buffer["first"], buffer["last"])
-        self.assertEqual(plan["within"], {"overlap": False, "streaming": False})
+        self.assertEqual(plan["within"], {"overlap": True, "streaming": False})
         self.assertTrue(plan["optimal"])
 
     def test_io_in_the_arena(self):
@@ -133,10 +133,11 @@ class Compile(Cli):
         self.assertGreater(meta["stack_bytes"], 0)
         self.assertIn("-mcpu=cortex-m4", meta["compile_flags"])
 
+    # A12.
     def test_arena_limit(self):
         done = self.ingot("compile", self.model, "-o", self.path("out"), "--arena-limit", "3", code=3)
         self.assertIn("the arena needs", done.stderr)
-        self.assertIn('"hidden"', done.stderr)
+        self.assertIn('"logits"', done.stderr)
         self.assertFalse(os.path.exists(self.path("out")))
         self.compiled("--arena-limit", "1000")
 

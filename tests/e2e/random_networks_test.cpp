@@ -63,10 +63,11 @@ struct Way {
 constexpr Way kWays[] = {{false, false}, {false, true}, {true, false}, {true, true}};
 
 // The program is placed first: parts of one whole have no bytes of their own without it.
-void expect_equal(const loop::Program& program, const Way& way,
+void expect_equal(const Scheduled& scheduled, const Way& way,
                   const std::vector<toolchain::GoldenVector>& vectors, const std::string& where) {
-  const Storage storage = place(
-      program, {.io_in_arena = way.io_in_arena, .reuse_inputs = way.reuse_inputs, .limits = {}});
+  const Storage storage =
+      place(scheduled.program, scheduled.reversed,
+            {.io_in_arena = way.io_in_arena, .reuse_inputs = way.reuse_inputs, .limits = {}});
   for (const loop::Unproved& access : loop::unproved_accesses(storage.program)) {
     ADD_FAILURE() << where << ": " << access.access << " is not proved: " << access.reason;
   }
@@ -84,7 +85,9 @@ void check_programs(const SampleModel& model, Rounding rounding) {
   const std::string where = fmt::format("{}, {} rounding", model.name, name_of(rounding));
   const loop::Program plain =
       lower(optimize(graph, rounding), {.name = "model", .rounding = rounding});
-  for (const Way& way : kWays) expect_equal(plain, way, vectors, where + ", lowered");
+  Scheduled unchanged{plain, {}};
+  for (const loop::Kernel& kernel : plain.kernels) unchanged.reversed.push_back(reverse(kernel));
+  for (const Way& way : kWays) expect_equal(unchanged, way, vectors, where + ", lowered");
   for (const Target& target : all_targets()) {
     expect_equal(schedule(plain, target), kWays[3], vectors, where + ", for " + target.name);
   }

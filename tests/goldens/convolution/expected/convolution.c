@@ -71,40 +71,40 @@ static CONVOLUTION_NOINLINE void convolution_conv_2d_0(const int8_t *x,
     int8_t *y) {
   for (int32_t oy = 0; oy < 5; ++oy) {
     for (int32_t ox = 0; ox < 4; ++ox) {
-      int32_t acc0 = bias[0];
-      int32_t acc1 = bias[1];
-      int32_t acc2 = bias[2];
-      int32_t acc3 = bias[3];
+      int32_t acc_0 = bias[0];
+      int32_t acc_1 = bias[1];
+      int32_t acc_2 = bias[2];
+      int32_t acc_3 = bias[3];
       for (int32_t ky = max_int32(1 - oy, 0), ky_end = min_int32(6 - oy, 3); ky < ky_end; ++ky) {
         for (int32_t kx = max_int32(1 - ox, 0), kx_end = min_int32(5 - ox, 3); kx < kx_end; ++kx) {
           for (int32_t ic = 0; ic < 2; ++ic) {
             const int32_t x_value = x[((oy + ky - 1) * 4 + (ox + kx - 1)) * 2 + ic] - 3;
-            acc0 += x_value * w[(ky * 3 + kx) * 2 + ic];
-            acc1 += x_value * w[((ky + 3) * 3 + kx) * 2 + ic];
-            acc2 += x_value * w[((ky + 6) * 3 + kx) * 2 + ic];
-            acc3 += x_value * w[((ky + 9) * 3 + kx) * 2 + ic];
+            acc_0 += x_value * w[(ky * 3 + kx) * 2 + ic];
+            acc_1 += x_value * w[((ky + 3) * 3 + kx) * 2 + ic];
+            acc_2 += x_value * w[((ky + 6) * 3 + kx) * 2 + ic];
+            acc_3 += x_value * w[((ky + 9) * 3 + kx) * 2 + ic];
           }
         }
       }
-      const int32_t scaled0 = requantize(acc0, multipliers[0], shifts[0]);
-      const int32_t scaled1 = requantize(acc1, multipliers[1], shifts[1]);
-      const int32_t scaled2 = requantize(acc2, multipliers[2], shifts[2]);
-      const int32_t scaled3 = requantize(acc3, multipliers[3], shifts[3]);
-      y[(oy * 4 + ox) * 5] = (int8_t)(min_int32(max_int32(scaled0, 0), 255) - 128);
-      y[(oy * 4 + ox) * 5 + 1] = (int8_t)(min_int32(max_int32(scaled1, 0), 255) - 128);
-      y[(oy * 4 + ox) * 5 + 2] = (int8_t)(min_int32(max_int32(scaled2, 0), 255) - 128);
-      y[(oy * 4 + ox) * 5 + 3] = (int8_t)(min_int32(max_int32(scaled3, 0), 255) - 128);
-      int32_t acc = bias[4];
+      const int32_t scaled_0 = requantize(acc_0, multipliers[0], shifts[0]);
+      const int32_t scaled_1 = requantize(acc_1, multipliers[1], shifts[1]);
+      const int32_t scaled_2 = requantize(acc_2, multipliers[2], shifts[2]);
+      const int32_t scaled_3 = requantize(acc_3, multipliers[3], shifts[3]);
+      y[(oy * 4 + ox) * 5] = (int8_t)(min_int32(max_int32(scaled_0, 0), 255) - 128);
+      y[(oy * 4 + ox) * 5 + 1] = (int8_t)(min_int32(max_int32(scaled_1, 0), 255) - 128);
+      y[(oy * 4 + ox) * 5 + 2] = (int8_t)(min_int32(max_int32(scaled_2, 0), 255) - 128);
+      y[(oy * 4 + ox) * 5 + 3] = (int8_t)(min_int32(max_int32(scaled_3, 0), 255) - 128);
+      int32_t acc_0_1 = bias[4];
       for (int32_t ky = max_int32(1 - oy, 0), ky_end = min_int32(6 - oy, 3); ky < ky_end; ++ky) {
         for (int32_t kx = max_int32(1 - ox, 0), kx_end = min_int32(5 - ox, 3); kx < kx_end; ++kx) {
           for (int32_t ic = 0; ic < 2; ++ic) {
-            acc += (x[((oy + ky - 1) * 4 + (ox + kx - 1)) * 2 + ic] - 3)
+            acc_0_1 += (x[((oy + ky - 1) * 4 + (ox + kx - 1)) * 2 + ic] - 3)
                 * w[((ky + 12) * 3 + kx) * 2 + ic];
           }
         }
       }
-      const int32_t scaled = requantize(acc, multipliers[4], shifts[4]);
-      y[(oy * 4 + ox) * 5 + 4] = (int8_t)(min_int32(max_int32(scaled, 0), 255) - 128);
+      const int32_t scaled_0_1 = requantize(acc_0_1, multipliers[4], shifts[4]);
+      y[(oy * 4 + ox) * 5 + 4] = (int8_t)(min_int32(max_int32(scaled_0_1, 0), 255) - 128);
     }
   }
 }
@@ -117,34 +117,34 @@ static CONVOLUTION_NOINLINE void convolution_depthwise_conv_2d_0(const int8_t *x
     int8_t *y) {
   for (int32_t oy = 0; oy < 2; ++oy) {
     for (int32_t ox = 0; ox < 3; ++ox) {
-      int32_t acc0 = bias[0];
-      int32_t acc1 = bias[1];
-      int32_t acc2 = bias[2];
-      int32_t acc3 = bias[3];
+      int32_t acc_0 = bias[0];
+      int32_t acc_1 = bias[1];
+      int32_t acc_2 = bias[2];
+      int32_t acc_3 = bias[3];
       for (int32_t ky = 0; ky < 2; ++ky) {
         for (int32_t kx = 0; kx < 2; ++kx) {
-          acc0 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5] * w[(ky * 2 + kx) * 5];
-          acc1 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 1] * w[(ky * 2 + kx) * 5 + 1];
-          acc2 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 2] * w[(ky * 2 + kx) * 5 + 2];
-          acc3 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 3] * w[(ky * 2 + kx) * 5 + 3];
+          acc_0 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5] * w[(ky * 2 + kx) * 5];
+          acc_1 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 1] * w[(ky * 2 + kx) * 5 + 1];
+          acc_2 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 2] * w[(ky * 2 + kx) * 5 + 2];
+          acc_3 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 3] * w[(ky * 2 + kx) * 5 + 3];
         }
       }
-      const int32_t scaled0 = requantize(acc0, multipliers[0], shifts[0]);
-      const int32_t scaled1 = requantize(acc1, multipliers[1], shifts[1]);
-      const int32_t scaled2 = requantize(acc2, multipliers[2], shifts[2]);
-      const int32_t scaled3 = requantize(acc3, multipliers[3], shifts[3]);
-      y[(oy * 3 + ox) * 5] = (int8_t)(min_int32(max_int32(scaled0, -129), 126) + 1);
-      y[(oy * 3 + ox) * 5 + 1] = (int8_t)(min_int32(max_int32(scaled1, -129), 126) + 1);
-      y[(oy * 3 + ox) * 5 + 2] = (int8_t)(min_int32(max_int32(scaled2, -129), 126) + 1);
-      y[(oy * 3 + ox) * 5 + 3] = (int8_t)(min_int32(max_int32(scaled3, -129), 126) + 1);
-      int32_t acc = bias[4];
+      const int32_t scaled_0 = requantize(acc_0, multipliers[0], shifts[0]);
+      const int32_t scaled_1 = requantize(acc_1, multipliers[1], shifts[1]);
+      const int32_t scaled_2 = requantize(acc_2, multipliers[2], shifts[2]);
+      const int32_t scaled_3 = requantize(acc_3, multipliers[3], shifts[3]);
+      y[(oy * 3 + ox) * 5] = (int8_t)(min_int32(max_int32(scaled_0, -129), 126) + 1);
+      y[(oy * 3 + ox) * 5 + 1] = (int8_t)(min_int32(max_int32(scaled_1, -129), 126) + 1);
+      y[(oy * 3 + ox) * 5 + 2] = (int8_t)(min_int32(max_int32(scaled_2, -129), 126) + 1);
+      y[(oy * 3 + ox) * 5 + 3] = (int8_t)(min_int32(max_int32(scaled_3, -129), 126) + 1);
+      int32_t acc_0_1 = bias[4];
       for (int32_t ky = 0; ky < 2; ++ky) {
         for (int32_t kx = 0; kx < 2; ++kx) {
-          acc += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 4] * w[(ky * 2 + kx) * 5 + 4];
+          acc_0_1 += x[((oy * 2 + ky) * 4 + (ox + kx)) * 5 + 4] * w[(ky * 2 + kx) * 5 + 4];
         }
       }
-      const int32_t scaled = requantize(acc, multipliers[4], shifts[4]);
-      y[(oy * 3 + ox) * 5 + 4] = (int8_t)(min_int32(max_int32(scaled, -129), 126) + 1);
+      const int32_t scaled_0_1 = requantize(acc_0_1, multipliers[4], shifts[4]);
+      y[(oy * 3 + ox) * 5 + 4] = (int8_t)(min_int32(max_int32(scaled_0_1, -129), 126) + 1);
     }
   }
 }

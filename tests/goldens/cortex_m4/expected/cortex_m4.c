@@ -124,21 +124,21 @@ static inline int32_t requantize(int32_t x, int32_t multiplier, int32_t right) {
  * For a (fully_connected), operator 0. */
 static CORTEX_M4_NOINLINE void cortex_m4_fully_connected_0(const int8_t *x,
     const int8_t *CORTEX_M4_RESTRICT w, const int32_t *CORTEX_M4_RESTRICT bias, int8_t *y) {
-  int32_t acc0 = bias[0];
-  int32_t acc1 = bias[1];
-  int32_t acc2 = bias[2];
+  int32_t acc_0 = bias[0];
+  int32_t acc_1 = bias[1];
+  int32_t acc_2 = bias[2];
   for (int32_t ic = 0; ic < 9; ++ic) {
     const int32_t x_value = x[ic];
-    acc0 += x_value * w[ic];
-    acc1 += x_value * w[ic + 9];
-    acc2 += x_value * w[ic + 18];
+    acc_0 += x_value * w[ic];
+    acc_1 += x_value * w[ic + 9];
+    acc_2 += x_value * w[ic + 18];
   }
-  const int32_t scaled0 = requantize(acc0, 1527099411, 7);
-  const int32_t scaled1 = requantize(acc1, 1527099411, 7);
-  const int32_t scaled2 = requantize(acc2, 1527099411, 7);
-  y[0] = (int8_t)min_int32(max_int32(scaled0, -128), 127);
-  y[1] = (int8_t)min_int32(max_int32(scaled1, -128), 127);
-  y[2] = (int8_t)min_int32(max_int32(scaled2, -128), 127);
+  const int32_t scaled_0 = requantize(acc_0, 1527099411, 7);
+  const int32_t scaled_1 = requantize(acc_1, 1527099411, 7);
+  const int32_t scaled_2 = requantize(acc_2, 1527099411, 7);
+  y[0] = (int8_t)min_int32(max_int32(scaled_0, -128), 127);
+  y[1] = (int8_t)min_int32(max_int32(scaled_1, -128), 127);
+  y[2] = (int8_t)min_int32(max_int32(scaled_2, -128), 127);
 }
 
 /* For y (softmax), operator 1. */

@@ -65,25 +65,25 @@ static inline int32_t requantize(int32_t x, int32_t multiplier, int32_t right) {
  * For a (fully_connected), operator 0. */
 static DENSE_NOINLINE void dense_fully_connected_0(const int8_t *x, const int8_t *DENSE_RESTRICT w,
     const int32_t *DENSE_RESTRICT bias, int8_t *y) {
-  int32_t acc0 = bias[0];
-  int32_t acc1 = bias[1];
-  int32_t acc2 = bias[2];
-  int32_t acc3 = bias[3];
+  int32_t acc_0 = bias[0];
+  int32_t acc_1 = bias[1];
+  int32_t acc_2 = bias[2];
+  int32_t acc_3 = bias[3];
   for (int32_t ic = 0; ic < 3; ++ic) {
     const int32_t x_value = x[ic];
-    acc0 += x_value * w[ic];
-    acc1 += x_value * w[ic + 3];
-    acc2 += x_value * w[ic + 6];
-    acc3 += x_value * w[ic + 9];
+    acc_0 += x_value * w[ic];
+    acc_1 += x_value * w[ic + 3];
+    acc_2 += x_value * w[ic + 6];
+    acc_3 += x_value * w[ic + 9];
   }
-  const int32_t scaled0 = requantize(acc0, 1717986944, 6);
-  const int32_t scaled1 = requantize(acc1, 1717986944, 6);
-  const int32_t scaled2 = requantize(acc2, 1717986944, 6);
-  const int32_t scaled3 = requantize(acc3, 1717986944, 6);
-  y[0] = (int8_t)(min_int32(max_int32(scaled0, -135), 120) + 7);
-  y[1] = (int8_t)(min_int32(max_int32(scaled1, -135), 120) + 7);
-  y[2] = (int8_t)(min_int32(max_int32(scaled2, -135), 120) + 7);
-  y[3] = (int8_t)(min_int32(max_int32(scaled3, -135), 120) + 7);
+  const int32_t scaled_0 = requantize(acc_0, 1717986944, 6);
+  const int32_t scaled_1 = requantize(acc_1, 1717986944, 6);
+  const int32_t scaled_2 = requantize(acc_2, 1717986944, 6);
+  const int32_t scaled_3 = requantize(acc_3, 1717986944, 6);
+  y[0] = (int8_t)(min_int32(max_int32(scaled_0, -135), 120) + 7);
+  y[1] = (int8_t)(min_int32(max_int32(scaled_1, -135), 120) + 7);
+  y[2] = (int8_t)(min_int32(max_int32(scaled_2, -135), 120) + 7);
+  y[3] = (int8_t)(min_int32(max_int32(scaled_3, -135), 120) + 7);
 }
 
 /* fully connected [1,4] * [2,4] -> [1,2]
@@ -91,17 +91,17 @@ static DENSE_NOINLINE void dense_fully_connected_0(const int8_t *x, const int8_t
 static DENSE_NOINLINE void dense_fully_connected_1(const int8_t *x, const int8_t *DENSE_RESTRICT w,
     const int32_t *DENSE_RESTRICT bias, const int32_t *DENSE_RESTRICT multipliers,
     const int8_t *DENSE_RESTRICT shifts, int8_t *y) {
-  int32_t acc0 = bias[0];
-  int32_t acc1 = bias[1];
+  int32_t acc_0 = bias[0];
+  int32_t acc_1 = bias[1];
   for (int32_t ic = 0; ic < 4; ++ic) {
     const int32_t x_value = x[ic];
-    acc0 += x_value * w[ic];
-    acc1 += x_value * w[ic + 4];
+    acc_0 += x_value * w[ic];
+    acc_1 += x_value * w[ic + 4];
   }
-  const int32_t scaled0 = requantize(acc0, multipliers[0], shifts[0]);
-  const int32_t scaled1 = requantize(acc1, multipliers[1], shifts[1]);
-  y[0] = (int8_t)(min_int32(max_int32(scaled0, 0), 200) - 128);
-  y[1] = (int8_t)(min_int32(max_int32(scaled1, 0), 200) - 128);
+  const int32_t scaled_0 = requantize(acc_0, multipliers[0], shifts[0]);
+  const int32_t scaled_1 = requantize(acc_1, multipliers[1], shifts[1]);
+  y[0] = (int8_t)(min_int32(max_int32(scaled_0, 0), 200) - 128);
+  y[1] = (int8_t)(min_int32(max_int32(scaled_1, 0), 200) - 128);
 }
 
 int32_t dense_run(const dense_inputs *inputs, const dense_outputs *outputs, void *arena) {

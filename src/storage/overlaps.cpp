@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/overlaps.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "loop/overlap.h"
+
+namespace ingot {
+namespace {
+
+// Calls `f` for each call of `block` in textual order; `free` is false inside loops and branches.
+template <class Block, class F>
+void for_each_call(Block& block, bool free, const F& f) {
+  for (auto& stmt : block) {
+    if (auto* call = std::get_if<loop::CallKernel>(&stmt.kind)) {
+      f(*call, free);
+    } else if (auto* loop = std::get_if<loop::For>(&stmt.kind)) {
+      for_each_call(loop->body, false, f);
+    } else if (auto* branch = std::get_if<loop::If>(&stmt.kind)) {
+      for_each_call(branch->then_body, false, f);
+      for_each_call(branch->else_body, false, f);
+    }
+  }
+}
+
+std::map<std::string, size_t> kernel_indices(const loop::Program& program) {
+  std::map<std::string, size_t> indices;
+  for (size_t k = 0; k < program.kernels.size(); ++k) indices[program.kernels[k].name] = k;
+  return indices;
+}
+
+bool is_of_bytes(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUInt8; }
+
+// The more demanding of the distances a and b + shift; absent: not at all.
+std::optional<int64_t> greater(std::optional<int64_t> a, std::optional<int64_t> b, int64_t shift) {
+  if (!a || !b) return std::nullopt;
+  return std::max(*a, *b + shift);
+}
+
+class Finder {
+ public:
+  Finder(const loop::Program& program, ReversedKernels reversed, const plan::Problem& problem,
+         std::span<const size_t> buffers, const std::vector<bool>& may_be_overwritten)
+      : program_(program),
+        reversed_(reversed),
+        problem_(problem),
+        buffers_(buffers),
+        may_be_overwritten_(may_be_overwritten),
+        kernels_(kernel_indices(program)) {
+    for (size_t b = 0; b < buffers.size(); ++b) {
+      planned_[program.buffers[buffers[b]].name] = b;
+      if (problem.buffers[b].group >= 0) groups_[problem.buffers[b].group].push_back(b);
+    }
+  }
+
+  std::vector<plan::Overlap> run() {
+    int64_t step = 0;
+    for_each_call(program_.runner, true, [&](const loop::CallKernel& call, bool free) {
+      if (free) visit(call, step);
+      ++step;
+    });
+    std::erase_if(overlaps_, [](const plan::Overlap& o) { return !o.forward && !o.reverse; });
+    return std::move(overlaps_);
+  }
+
+ private:
+  // How a step touches a planned buffer: the parameters that are bound to it.
+  struct Use {
+    size_t buffer = 0;
+    std::vector<size_t> params;
+    bool reads = false;
+    bool writes = false;
+  };
+
+  void visit(const loop::CallKernel& call, int64_t step) {
+    const size_t k = kernels_.at(call.kernel);
+    const loop::Kernel& kernel = program_.kernels[k];
+    std::vector<Use> uses;
+    for (size_t p = 0; p < call.args.size(); ++p) {
+      const auto planned = planned_.find(call.args[p].buffer);
+      if (planned == planned_.end()) continue;
+      auto use = std::ranges::find(uses, planned->second, &Use::buffer);
+      if (use == uses.end()) use = uses.insert(use, Use{.buffer = planned->second, .params = {}});
+      use->params.push_back(p);
+      use->reads = use->reads || kernel.params[p].access != loop::Access::kWrite;
+      use->writes = use->writes || kernel.params[p].access != loop::Access::kRead;
+    }
+    for (const Use& output : uses) {
+      if (!output.writes || output.reads || !starts_in(output.buffer, step)) continue;
+      for (const Use& input : uses) {
+        if (!input.writes && ends_in(input.buffer, step)) add_pair(call, k, output, input, step);
+      }
+    }
+  }
+
+  bool starts_in(size_t buffer, int64_t step) const {
+    return problem_.buffers[buffer].lifetime.begin == step;
+  }
+  bool ends_in(size_t buffer, int64_t step) const {
+    return may_be_overwritten_[buffers_[buffer]] &&
+           problem_.buffers[buffer].lifetime.end == step + 1;
+  }
+
+  void add_pair(const loop::CallKernel& call, size_t kernel, const Use& output, const Use& input,
+                int64_t step) {
+    const plan::Buffer& x = problem_.buffers[input.buffer];
+    const plan::Buffer& y = problem_.buffers[output.buffer];
+    const DType x_type = program_.buffers[buffers_[input.buffer]].dtype;
+    const DType y_type = program_.buffers[buffers_[output.buffer]].dtype;
+    if (x_type != y_type && !is_of_bytes(x_type) && !is_of_bytes(y_type)) return;
+    if (x.group >= 0 && x.group == y.group) return;
+    std::optional<int64_t> forward = -x.size_bytes;
+    std::optional<int64_t> reverse = -y.size_bytes;
+    for (const size_t o : output.params) {
+      for (const size_t i : input.params) {
+        // From the parameters' starts to the buffers'.
+        const int64_t shift = offset_of(call, kernel, o) - offset_of(call, kernel, i);
+        forward = greater(forward, distance(kernel, o, i, loop::Side::kBefore), shift);
+        reverse = greater(reverse, distance(kernel, o, i, loop::Side::kBehind), -shift);
+      }
+    }
+    if (forward && *forward >= y.size_bytes) forward.reset();
+    if (reverse && *reverse >= x.size_bytes) reverse.reset();
+    add(output.buffer, input.buffer, step, forward, reverse, 0);
+    if (x.group < 0) return;
+    // The parts of a whole are its bytes: what may happen to it may happen to them.
+    for (const size_t part : groups_.at(x.group)) {
+      const plan::Buffer& p = problem_.buffers[part];
+      const int64_t behind = p.group_offset - x.group_offset;
+      const bool is_inside = behind >= 0 && behind + p.size_bytes <= x.size_bytes;
+      if (part == input.buffer || !is_inside || !ends_in(part, step)) continue;
+      add(output.buffer, part, step, forward, reverse, behind);
+    }
+  }
+
+  // The distances of `output` to an input, given for what lies `behind` bytes before that. A pair
+  // that has several (a whole is read, and a part of it too) keeps to all of them.
+  void add(size_t output, size_t input, int64_t step, std::optional<int64_t> forward,
+           std::optional<int64_t> reverse, int64_t behind) {
+    const auto [place, is_new] = place_of_pair_.try_emplace({output, input}, overlaps_.size());
+    if (is_new) {
+      overlaps_.push_back({.output = static_cast<int64_t>(output),
+                           .input = static_cast<int64_t>(input),
+                           .step = step,
+                           .forward = -problem_.buffers[input].size_bytes,
+                           .reverse = -problem_.buffers[output].size_bytes});
+    }
+    plan::Overlap& overlap = overlaps_[place->second];
+    overlap.forward = greater(overlap.forward, forward, behind);
+    overlap.reverse = greater(overlap.reverse, reverse, -behind);
+  }
+
+  int64_t offset_of(const loop::CallKernel& call, size_t kernel, size_t param) const {
+    return call.args[param].offset_elements *
+           size_in_bytes(program_.kernels[kernel].params[param].dtype);
+  }
+
+  std::optional<int64_t> distance(size_t kernel, size_t output, size_t input, loop::Side side) {
+    const auto key = std::tuple(kernel, output, input, side);
+    const auto known = distances_.find(key);
+    if (known != distances_.end()) return known->second;
+    const loop::Kernel& forward = program_.kernels[kernel];
+    const loop::Kernel* runs = &forward;
+    if (side == loop::Side::kBehind) {
+      const bool is_reversible = kernel < reversed_.size() && reversed_[kernel];
+      runs = is_reversible ? &*reversed_[kernel] : nullptr;
+    }
+    std::optional<int64_t> result;
+    if (runs != nullptr) {
+      result = loop::least_distance(*runs, forward.params[output].name, forward.params[input].name,
+                                    side);
+    }
+    return distances_[key] = result;
+  }
+
+  const loop::Program& program_;
+  ReversedKernels reversed_;
+  const plan::Problem& problem_;
+  std::span<const size_t> buffers_;
+  const std::vector<bool>& may_be_overwritten_;
+  std::map<std::string, size_t> kernels_;
+  std::map<std::string, size_t> planned_;
+  std::map<int64_t, std::vector<size_t>> groups_;
+  std::map<std::tuple<size_t, size_t, size_t, loop::Side>, std::optional<int64_t>> distances_;
+  std::map<std::pair<size_t, size_t>, size_t> place_of_pair_;  // output, input: in overlaps_
+  std::vector<plan::Overlap> overlaps_;
+};
+
+}  // namespace
+
+std::vector<plan::Overlap> find_overlaps(const loop::Program& program, ReversedKernels reversed,
+                                         const plan::Problem& problem,
+                                         std::span<const size_t> buffers,
+                                         const std::vector<bool>& may_be_overwritten) {
+  return Finder(program, reversed, problem, buffers, may_be_overwritten).run();
+}
+
+loop::Program with_directions(loop::Program program, ReversedKernels reversed,
+                              std::span<const plan::StepDirection> directions) {
+  std::set<int64_t> in_reverse;
+  for (const plan::StepDirection& d : directions) {
+    if (d.direction == plan::Direction::kReverse) in_reverse.insert(d.step);
+  }
+  if (in_reverse.empty()) return program;
+  const std::map<std::string, size_t> indices = kernel_indices(program);
+  std::map<size_t, std::string> names;  // of the reversed kernels that are used
+  std::set<std::string> used;
+  int64_t step = 0;
+  for_each_call(program.runner, true, [&](loop::CallKernel& call, bool) {
+    const size_t k = indices.at(call.kernel);
+    // One that cannot run in reverse shares no byte there, and may as well run forward.
+    if (in_reverse.contains(step++) && k < reversed.size() && reversed[k]) {
+      std::string name = call.kernel + "_reverse";
+      while (indices.contains(name)) name += "_";
+      call.kernel = names.try_emplace(k, std::move(name)).first->second;
+    }
+    used.insert(call.kernel);
+  });
+  std::vector<loop::Kernel> kernels;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const auto name = names.find(k);
+    if (name == names.end() || used.contains(program.kernels[k].name)) {
+      kernels.push_back(std::move(program.kernels[k]));
+    }
+    if (name == names.end()) continue;
+    kernels.push_back(*reversed[k]);
+    kernels.back().name = name->second;
+  }
+  program.kernels = std::move(kernels);
+  return program;
+}
+
+}  // namespace ingot

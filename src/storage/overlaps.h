@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overlap inside operators: a step's output may take bytes of an input that is read for the last
+// time there, as far as the step's kernel allows.
+//
+// How far follows from the accesses of the kernel alone (loop/overlap.h), forward as it is
+// scheduled and in reverse. The planner chooses the directions; the kernels follow.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "loop/program.h"
+#include "plan/plan.h"
+
+namespace ingot {
+
+// By kernel of a program: the same one run in reverse, or nothing.
+using ReversedKernels = std::span<const std::optional<loop::Kernel>>;
+
+// The overlaps of `problem`, whose buffer b is buffer buffers[b] of `program`. A step is a call of
+// the runner, outside loops and branches, by its place among all calls. An input qualifies if the
+// step is the last in its lifetime and `may_be_overwritten` (by buffer of the program), an output
+// if the step is its first. Both must have one element type, or one of them be of bytes: that is
+// what C allows to lie in the same place.
+std::vector<plan::Overlap> find_overlaps(const loop::Program& program, ReversedKernels reversed,
+                                         const plan::Problem& problem,
+                                         std::span<const size_t> buffers,
+                                         const std::vector<bool>& may_be_overwritten);
+
+// `program` with the kernels of the steps that are to run in reverse replaced. A kernel that is
+// needed in both directions becomes two.
+loop::Program with_directions(loop::Program program, ReversedKernels reversed,
+                              std::span<const plan::StepDirection> directions);
+
+}  // namespace ingot
