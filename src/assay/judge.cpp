@@ -32,6 +32,8 @@ void check_calls(const Loops& loops, const Options& options) {
     const bool is_callers = b.kind == "input" || b.kind == "output";
     if (b.offset_bytes && (b.kind == "constant" || (is_callers && !options.io_in_arena)))
       throw Lie(b.name + " has a place in the arena, where it does not belong");
+    if (!is_callers && b.alignment < b.element->bytes)
+      throw Lie(b.name + " is aligned to less than its elements");
     if (b.kind == "constant" && static_cast<int64_t>(b.data.size()) != b.size_bytes)
       throw Lie("the constant " + b.name + " has no data");
   }
@@ -77,7 +79,9 @@ void check(const Json& json, const Loops& loops) {
   for (const Distances::Stated& d : distances.all()) wanted.push_back({d.output, d.input, d.step});
   Machine machine(loops, options.reuse_inputs, std::move(wanted));
   machine.run();
-  distances.check_against(machine.distances(), loops);
+  const bool is_optimal = plan["optimal"].boolean().value_or(false) ||
+                          plan["packing_optimal"].boolean().value_or(false);
+  distances.check_against(machine.distances(), loops, is_optimal);
 }
 
 }  // namespace

@@ -234,22 +234,32 @@ bool Distances::allow(const Buffer& a, const Buffer& b) const {
   return false;
 }
 
-void Distances::check_against(const std::vector<Distance>& derived, const Loops& loops) const {
-  std::map<std::string, int64_t> offsets;
-  for (const Buffer& b : loops.buffers) offsets[b.name] = b.offset_bytes.value_or(0);
+void Distances::check_against(const std::vector<Distance>& derived, const Loops& loops,
+                              bool is_optimal) const {
+  std::map<std::string, const Buffer*> buffers;
+  for (const Buffer& b : loops.buffers) buffers[b.name] = &b;
   for (size_t i = 0; i < stated_.size(); ++i) {
     const Stated& d = stated_[i];
-    const int64_t behind = offsets[d.input] - offsets[d.output];
-    // The run has seen addresses; a byte between the two last makes them safe.
-    const auto is_less = [](std::optional<int64_t> stated, std::optional<int64_t> seen,
-                            int64_t shift) {
-      return stated && seen && *stated < *seen + shift + 1;
-    };
-    const bool is_lie = d.runs == "forward" ? is_less(d.forward, derived[i].forward, behind)
-                                            : is_less(d.reverse, derived[i].reverse, -behind);
-    if (is_lie)
-      throw Lie("the distance of " + d.output + " to " + d.input + " is less than step " +
-                std::to_string(d.step) + " needs");
+    const Buffer& output = *buffers.at(d.output);
+    const Buffer& input = *buffers.at(d.input);
+    const bool forward = d.runs == "forward";
+    const int64_t behind = *input.offset_bytes - *output.offset_bytes;
+    // At the ends of this range the two share no byte.
+    const int64_t lowest = forward ? -input.size_bytes : -output.size_bytes;
+    const int64_t highest = forward ? output.size_bytes : input.size_bytes;
+    // The run has seen addresses; with one byte more than the greatest between them they are safe.
+    const std::optional<int64_t> seen = forward ? derived[i].forward : derived[i].reverse;
+    const int64_t least =
+        seen ? std::max(lowest, *seen + (forward ? behind : -behind) + 1) : lowest;
+    const int64_t stated = (forward ? d.forward : d.reverse).value_or(highest);
+    const std::string pair = "the distance of " + d.output + " to " + d.input + " in step " +
+                             std::to_string(d.step) + " is " + std::to_string(stated);
+    if (stated < std::min(least, highest))
+      throw Lie(pair + ", but the run needs " + std::to_string(least));
+    const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
+    if (is_optimal && !tied && stated > std::max(least, lowest))
+      throw Lie(pair + " where " + std::to_string(least) +
+                " is enough, and still the plan is called optimal");
   }
 }
 

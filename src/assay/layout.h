@@ -59,8 +59,10 @@ class Distances {
   void check(const Loops& loops, const std::vector<Life>& lives, const Options& options) const;
   // Whether the two, which are alive together, may lie where they lie.
   bool allow(const Buffer& a, const Buffer& b) const;
-  // None is below what the run has shown (`derived`, in the order of all()).
-  void check_against(const std::vector<Distance>& derived, const Loops& loops) const;
+  // None is below what the run has shown (`derived`, in the order of all()); and if a plan is said
+  // to be optimal within them, none above, in the direction that was run.
+  void check_against(const std::vector<Distance>& derived, const Loops& loops,
+                     bool is_optimal) const;
 
  private:
   std::vector<Stated> stated_;

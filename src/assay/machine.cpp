@@ -36,14 +36,12 @@ Machine::Machine(const Loops& loops, bool inputs_may_change, std::vector<Distanc
 // Behind the arena lie the caller's buffers. Constants are not watched.
 void Machine::place_buffers() {
   int64_t end = 0;
-  int64_t arena_alignment = 1;
   for (const Buffer& b : loops_.buffers) {
     if (b.size_bytes > kMostBytes || b.offset_bytes.value_or(0) > kMostBytes)
       throw TooLarge(b.name + " is too large to be judged");
     if (!b.offset_bytes) continue;
     if (*b.offset_bytes < 0) throw Lie(b.name + " lies outside the arena");
     end = std::max(end, *b.offset_bytes + b.size_bytes);
-    arena_alignment = std::max(arena_alignment, b.alignment);
   }
   std::map<int64_t, Tag> groups;
   Tag next = 1;
@@ -51,12 +49,11 @@ void Machine::place_buffers() {
     if (!buffers_.emplace(b.name, memory_.size()).second)
       throw Lie("there are two buffers " + b.name);
     Memory& m = memory_.emplace_back();
-    m.base_alignment = b.alignment;
+    m.alignment = std::max(b.alignment, b.element->bytes);
     if (b.kind == "constant") continue;
     m.tag = next++;
     if (b.offset_bytes) {
       m.address = *b.offset_bytes;
-      m.base_alignment = arena_alignment;
       if (b.tie_group >= 0) m.tag = groups.emplace(b.tie_group, m.tag).first->second;
     } else {
       m.address = end;
@@ -123,18 +120,13 @@ void Machine::bind_place(Frame& frame, const Call& call, size_t param) {
   const int64_t begin = call.args[param].offset_elements * place.element->bytes;
   Bound& bound = frame.places[param];
   bound.tag = memory_[b].tag;
-  bound.base_alignment = memory_[b].base_alignment;
   if (memory_[b].address >= 0) {
     bound.address = memory_[b].address + begin;
-  } else {
-    const std::vector<uint8_t>& data = loops_.buffers[b].data;
-    if (place.constant && !data.empty())
-      frame.values.contents[param] = std::span(data).subspan(static_cast<size_t>(begin));
+  } else if (place.constant) {
+    frame.values.contents[param] =
+        std::span(loops_.buffers[b].data).subspan(static_cast<size_t>(begin));
   }
-  const int64_t address = std::max<int64_t>(bound.address, 0);
-  const bool is_callers = !loops_.buffers[b].offset_bytes;
-  const int64_t offset = is_callers ? begin : address;
-  if (bound.base_alignment % place.alignment != 0 || offset % place.alignment != 0)
+  if (memory_[b].alignment % place.alignment != 0 || begin % place.alignment != 0)
     throw Lie(call.kernel + " needs more alignment of " + place.name + " than " +
               call.args[param].buffer + " has");
 }
@@ -205,11 +197,10 @@ Range Machine::elements_of(const Frame& frame, const Action& action) {
   if (at.low < 0 || at.high > place.count - action.lanes)
     throw Lie(*frame.name + " touches element " + number(at.low < 0 ? at.low : at.high) + " of " +
               place.name + ", which has " + number(place.count));
-  if (action.alignment > place.element->bytes) {
-    const Bound& bound = frame.places[static_cast<size_t>(action.target)];
-    const int64_t begin = std::max<int64_t>(bound.address, 0) + at.low * place.element->bytes;
-    if (!at.is_known() || bound.base_alignment % action.alignment != 0 ||
-        begin % action.alignment != 0)
+  const bool is_param = static_cast<size_t>(action.target) < frame.code->num_params;
+  if (is_param && action.alignment > place.element->bytes) {
+    const bool is_multiple = at.is_known() && at.low * place.element->bytes % action.alignment == 0;
+    if (!is_multiple || place.alignment % action.alignment != 0)
       throw Lie(*frame.name + " has a misaligned access to " + place.name);
   }
   return at;

@@ -56,7 +56,6 @@ class Machine {
   };
   struct Bound {           // a place while a call runs
     int64_t address = -1;  // -1: not watched
-    int64_t base_alignment = 1;
     Tag tag = 0;
     bool was_written = false;
     int64_t first_written = 0;
@@ -65,7 +64,7 @@ class Machine {
   };
   struct Memory {  // of a buffer
     int64_t address = -1;
-    int64_t base_alignment = 1;
+    int64_t alignment = 1;
     Tag tag = 0;
   };
   struct Frame {
