@@ -5,6 +5,7 @@
 #include <string>
 
 #include "assay/claims.h"
+#include "assay/search.h"
 
 namespace ingot::assay {
 namespace {
@@ -214,9 +215,12 @@ void check_bound(const Json& json, const Loops& loops, const std::vector<Life>& 
   if (witness["load_bytes"].integer() != needed)
     throw Lie("the witness needs " + std::to_string(needed) + " bytes, not what is stated");
   const auto is_true = [&](const char* key) { return plan[key].boolean().value_or(false); };
-  const bool is_searched = witness["searched"].boolean().value_or(false);
-  if (*lower > std::max(needed, bound.greatest_extent()) && !is_searched)
-    throw Lie("the lower bound has no witness: it shows " + std::to_string(needed) + " bytes");
+  if (*lower > std::max(needed, bound.greatest_extent())) {
+    if (!witness["searched"].boolean().value_or(false))
+      throw Lie("the lower bound has no witness: it shows " + std::to_string(needed) + " bytes");
+    if (fits(lives, distances, *lower - 1))
+      throw Lie("the lower bound is none: the buffers can be placed in fewer bytes");
+  }
   const bool is_optimal = is_true("optimal");
   if ((is_optimal || is_true("packing_optimal")) && arena != *lower)
     throw Lie("the plan is called optimal, but the arena is above its lower bound");
