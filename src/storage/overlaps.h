@@ -27,6 +27,14 @@ std::vector<plan::Overlap> find_overlaps(const loop::Program& program, ReversedK
                                          std::span<const size_t> buffers,
                                          const std::vector<bool>& may_be_overwritten);
 
+// The overlaps that there would be if every input died in every step that reads it: what an order
+// of the steps can choose from.
+std::vector<plan::Overlap> find_possible_overlaps(const loop::Program& program,
+                                                  ReversedKernels reversed,
+                                                  const plan::Problem& problem,
+                                                  std::span<const size_t> buffers,
+                                                  const std::vector<bool>& may_be_overwritten);
+
 // `program` with the kernels of the steps that are to run in reverse replaced. A kernel that is
 // needed in both directions becomes two.
 loop::Program with_directions(loop::Program program, ReversedKernels reversed,
