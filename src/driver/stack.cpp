@@ -141,8 +141,8 @@ std::optional<int64_t> stack_bound(const loop::Program& program, const Target& t
     frame.visit(kernel.body);
     deepest_kernel = std::max(deepest_kernel, frame.total_bytes());
     // A scalar of 64 bits takes two words.
-    most_params = std::max(
-        most_params, static_cast<int64_t>(kernel.params.size() + 2 * kernel.scalars.size()));
+    most_params = std::max(most_params,
+                           static_cast<int64_t>(kernel.params.size() + 2 * kernel.scalars.size()));
   }
   const std::map<std::string, int64_t> no_functions;
   Frame runner(no_functions);
