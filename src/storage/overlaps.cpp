@@ -34,7 +34,10 @@ std::map<std::string, size_t> kernel_indices(const loop::Program& program) {
   return indices;
 }
 
-bool is_of_bytes(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUInt8; }
+// int8_t and uint8_t in C, which may stand for the bytes of any type.
+bool is_of_bytes(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kUInt8 || dtype == DType::kBool;
+}
 
 // The more demanding of the distances a and b + shift; absent: not at all.
 std::optional<int64_t> greater(std::optional<int64_t> a, std::optional<int64_t> b, int64_t shift) {
@@ -211,36 +214,82 @@ std::vector<plan::Overlap> find_possible_overlaps(const loop::Program& program,
   return Finder(program, reversed, problem, buffers, may_be_overwritten, true).run();
 }
 
+void unify_directions(const loop::Program& program, const plan::Problem& problem,
+                      plan::Plan& plan) {
+  // Which steps could not run in one direction or the other where everything now lies.
+  std::set<int64_t> not_forward;
+  std::set<int64_t> not_reverse;
+  for (const plan::Overlap& o : problem.overlaps) {
+    const auto output = static_cast<size_t>(o.output);
+    const auto input = static_cast<size_t>(o.input);
+    const int64_t behind = plan.offsets.at(input) - plan.offsets.at(output);
+    const bool apart = plan.pool_of.at(input) != plan.pool_of.at(output) ||
+                       behind >= problem.buffers[output].size_bytes ||
+                       -behind >= problem.buffers[input].size_bytes;
+    if (apart) continue;
+    if (!o.forward || behind < *o.forward) not_forward.insert(o.step);
+    if (!o.reverse || -behind < *o.reverse) not_reverse.insert(o.step);
+  }
+  std::map<std::string, std::vector<int64_t>> steps_of;
+  int64_t step = 0;
+  for_each_call(program.runner, true, [&](const loop::CallKernel& call, bool) {
+    steps_of[call.kernel].push_back(step++);
+  });
+  std::map<int64_t, plan::Direction> direction_of;
+  for (const auto& [kernel, steps] : steps_of) {
+    const auto all_can = [&](const std::set<int64_t>& cannot) {
+      return std::ranges::none_of(steps, [&](int64_t s) { return cannot.contains(s); });
+    };
+    const bool reverse = !all_can(not_forward) && all_can(not_reverse);
+    for (const int64_t s : steps) {
+      const bool runs_reverse = reverse || not_forward.contains(s);
+      direction_of[s] = runs_reverse ? plan::Direction::kReverse : plan::Direction::kForward;
+    }
+  }
+  for (plan::StepDirection& d : plan.directions) d.direction = direction_of.at(d.step);
+}
+
 loop::Program with_directions(loop::Program program, ReversedKernels reversed,
                               std::span<const plan::StepDirection> directions) {
-  std::set<int64_t> in_reverse;
-  for (const plan::StepDirection& d : directions) {
-    if (d.direction == plan::Direction::kReverse) in_reverse.insert(d.step);
-  }
-  if (in_reverse.empty()) return program;
+  std::map<int64_t, plan::Direction> direction_of;
+  for (const plan::StepDirection& d : directions) direction_of[d.step] = d.direction;
   const std::map<std::string, size_t> indices = kernel_indices(program);
-  std::map<size_t, std::string> names;  // of the reversed kernels that are used
-  std::set<std::string> used;
+  // The directions that each kernel is needed in. One that cannot run in reverse shares no byte
+  // where it is to, and may as well run forward.
+  std::set<size_t> needed_forward;
+  std::set<size_t> needed_reverse;
   int64_t step = 0;
+  for_each_call(program.runner, true, [&](const loop::CallKernel& call, bool) {
+    const size_t k = indices.at(call.kernel);
+    const auto direction = direction_of.find(step++);
+    if (direction == direction_of.end()) return;
+    const bool is_reversible = k < reversed.size() && reversed[k];
+    const bool is_reverse = direction->second == plan::Direction::kReverse && is_reversible;
+    (is_reverse ? needed_reverse : needed_forward).insert(k);
+  });
+  const auto name_of = [&](size_t k) {
+    std::string name = program.kernels[k].name + "_reverse";
+    while (indices.contains(name)) name += "_";
+    return name;
+  };
+  step = 0;
   for_each_call(program.runner, true, [&](loop::CallKernel& call, bool) {
     const size_t k = indices.at(call.kernel);
-    // One that cannot run in reverse shares no byte there, and may as well run forward.
-    if (in_reverse.contains(step++) && k < reversed.size() && reversed[k]) {
-      std::string name = call.kernel + "_reverse";
-      while (indices.contains(name)) name += "_";
-      call.kernel = names.try_emplace(k, std::move(name)).first->second;
-    }
-    used.insert(call.kernel);
+    const auto direction = direction_of.find(step++);
+    if (!needed_reverse.contains(k)) return;
+    // A step without overlaps is right in either direction.
+    const bool is_free = direction == direction_of.end();
+    const bool is_reverse =
+        is_free ? !needed_forward.contains(k) : direction->second == plan::Direction::kReverse;
+    if (is_reverse) call.kernel = name_of(k);
   });
   std::vector<loop::Kernel> kernels;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
-    const auto name = names.find(k);
-    if (name == names.end() || used.contains(program.kernels[k].name)) {
-      kernels.push_back(std::move(program.kernels[k]));
-    }
-    if (name == names.end()) continue;
+    const bool is_reversed = needed_reverse.contains(k);
+    if (!is_reversed || needed_forward.contains(k)) kernels.push_back(program.kernels[k]);
+    if (!is_reversed) continue;
     kernels.push_back(*reversed[k]);
-    kernels.back().name = name->second;
+    kernels.back().name = name_of(k);
   }
   program.kernels = std::move(kernels);
   return program;

@@ -35,8 +35,13 @@ std::vector<plan::Overlap> find_possible_overlaps(const loop::Program& program,
                                                   std::span<const size_t> buffers,
                                                   const std::vector<bool>& may_be_overwritten);
 
+// Changes the directions of a valid plan, where its places allow several, so that as few kernels as
+// possible are needed in both: forward, unless another call of the same kernel must run in reverse
+// and all of them can.
+void unify_directions(const loop::Program& program, const plan::Problem& problem, plan::Plan& plan);
+
 // `program` with the kernels of the steps that are to run in reverse replaced. A kernel that is
-// needed in both directions becomes two.
+// needed in both directions becomes two; calls without a direction take the one that is there.
 loop::Program with_directions(loop::Program program, ReversedKernels reversed,
                               std::span<const plan::StepDirection> directions);
 

@@ -167,12 +167,42 @@ TEST(WithDirections, TwoKernelsWhereBothAreNeeded) {
     return names;
   };
   using plan::Direction;
-  EXPECT_EQ(with({{0, Direction::kForward}}),
-            "move window add widen to_float both half move window move ");
+  const std::string others = "window add widen to_float both half ";
+  EXPECT_EQ(with({{0, Direction::kForward}}), "move " + others + "move window move ");
   EXPECT_EQ(with({{0, Direction::kForward}, {2, Direction::kReverse}}),
-            "move move_reverse window add widen to_float both half move window move_reverse ");
+            "move move_reverse " + others + "move window move_reverse ");
   EXPECT_EQ(with({{0, Direction::kReverse}, {2, Direction::kReverse}}),
-            "move_reverse window add widen to_float both half move_reverse window move_reverse ");
+            "move_reverse " + others + "move_reverse window move_reverse ");
+  // A call that shares no byte takes what is there.
+  EXPECT_EQ(with({{2, Direction::kReverse}}),
+            "move_reverse " + others + "move_reverse window move_reverse ");
+}
+
+TEST(UnifyDirections, FewestKernels) {
+  const loop::Program program =
+      parsed(std::string("program net\nbuffer x int8[8] input align 1 tensor \"x\" type int8[8]\n"
+                         "buffer y int8[8] output align 1 tensor \"y\" type int8[8]\n"
+                         "buffer a int8[8] arena align 1\nbuffer b int8[8] arena align 1\n") +
+             kKernels + "run {\ncall window(x, a)\ncall window(a, b)\ncall move(b, y)\n}\n");
+  const Storage problem =
+      make_problem(program, reversed_kernels(program), {.io_in_arena = true, .reuse_inputs = true});
+  const auto directions = [&](std::vector<int64_t> offsets) {  // of x, y, a, b
+    plan::Plan plan{.offsets = std::move(offsets), .pool_of = {0, 0, 0, 0}};
+    for (int64_t step = 0; step < 3; ++step) plan.directions.push_back({step});
+    unify_directions(program, problem.problem, plan);
+    std::string text;
+    for (const plan::StepDirection& d : plan.directions) {
+      text += d.direction == plan::Direction::kForward ? "f" : "r";
+    }
+    return text;
+  };
+  EXPECT_EQ(directions({2, 0, 1, 0}), "fff");
+  EXPECT_EQ(directions({0, 0, 1, 2}), "rrf");
+  // The second could run either way, as could the first.
+  EXPECT_EQ(directions({0, 0, 1, 20}), "rrf");
+  EXPECT_EQ(directions({0, 0, 20, 0}), "fff");
+  // Each must run its way.
+  EXPECT_EQ(directions({0, 0, 1, 0}), "rff");
 }
 
 // A random network of small kernels whose accesses go all ways.

@@ -168,6 +168,7 @@ Storage place_in_order(loop::Program program, ReversedKernels reversed,
   Storage storage = make_problem(std::move(program), reversed, options);
   CHECK(plan::find_fault(storage.problem).empty());
   storage.plan = plan::solve(storage.problem, options.limits);
+  unify_directions(storage.program, storage.problem, storage.plan);
   const std::string violation = plan::find_violation(storage.problem, storage.plan);
   if (!violation.empty()) throw InternalError("the plan is wrong: " + violation);
   storage.program = with_directions(std::move(storage.program), reversed, storage.plan.directions);
