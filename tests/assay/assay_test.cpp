@@ -30,12 +30,12 @@ buffer t0 int8[8] arena align 4 offset 16 tensor "a"
 buffer t1 int8[16] arena align 4 offset 0 tie 0 0 tensor "whole"
 buffer t2 int8[8] arena align 1 offset 0 tie 0 0 tensor "left"
 buffer t3 int8[8] arena align 1 offset 8 tie 0 8 tensor "right"
-kernel eight(x: int8[8] read align 1, w: int8[8] constant align 1, y: int8[8] write align 1) "eight" {
+kernel eight(x: int8[8] read align 1, w: int8[8] constant align 1, y: int8[8] write align 1) "" {
   for i = 0 to 8 {
     y[i] = x[i]
   }
 }
-kernel sixteen(x: int8[16] read align 1, y: int8[16] write align 1) "sixteen" {
+kernel sixteen(x: int8[16] read align 1, y: int8[16] write align 1) "" {
   for i = 0 to 16 {
     y[i] = x[i]
   }
@@ -268,6 +268,60 @@ std::vector<Lie> lies_of_the_loops() {
        {{"  call eight(t0, w, t3) note \"right\" copy macs 0 operators [2]\n", ""}},
        "the JSON states another lifetime of t0"},
   };
+}
+
+// t3 begins in the step in which t0 ends, and its elements may follow four bytes behind.
+const std::vector<Change> kOverlapInJson = {
+    {R"("overlap": false)", R"("overlap": true)"},
+    {R"("distances": [])", R"("distances": [{"output": "t3", "input": "t0", "step": 2,)"
+                           R"( "forward": 4, "reverse": null, "runs": "forward"}])"},
+    {R"("offset_bytes": 16)", R"("offset_bytes": 12)"},
+    {R"("arena_bytes": 24)", R"("arena_bytes": 20)"},
+    {R"("lower_bound_bytes": 24)", R"("lower_bound_bytes": 20)"}};
+const std::vector<Change> kOverlapInLoops = {{"offset 16", "offset 12"}};
+
+std::vector<Lie> lies_about_overlap() {
+  return {
+      {"none allowed",
+       {{R"("overlap": true)", R"("overlap": false)"}},
+       {},
+       "distances are stated where no overlap is allowed"},
+      {"not stated",
+       {{R"("output": "t3")", R"("output": "t2")"}},
+       {},
+       "is of buffers that do not begin and end in its step"},
+      {"nearer than stated",
+       {{R"("forward": 4)", R"("forward": 5)"}},
+       {},
+       "t0 and t3 are alive together and share bytes"},
+      {"in the other direction",
+       {{R"("runs": "forward")", R"("runs": "reverse")"}},
+       {},
+       "t0 and t3 are alive together and share bytes"},
+      {"in no direction", {{R"("runs": "forward")", R"("runs": "")"}}, {}, "has no direction"},
+      {"in another step",
+       {{R"("step": 2)", R"("step": 1)"}},
+       {},
+       "is of buffers that do not begin and end in its step"},
+      {"in no step", {{R"("step": 2)", R"("step": 4)"}}, {}, "is of no step"},
+      {"of nobody", {{R"("input": "t0")", R"("input": "x")"}}, {}, "is of no arena buffers"},
+      {"still read later",
+       {},
+       {{"  call sixteen",
+         "  call eight(t0, w, y) note \"again\" copy macs 0 operators []\n  call sixteen"}},
+       "is of buffers that do not begin and end in its step"},
+  };
+}
+
+TEST(Assay, JudgesOverlap) {
+  const std::string json = changed(kJson, kOverlapInJson);
+  const std::string loops = changed(kLoops, kOverlapInLoops);
+  EXPECT_EQ(verdict(json, loops), "");
+  for (const Lie& lie : lies_about_overlap()) {
+    EXPECT_THAT(verdict(changed(json, lie.json), changed(loops, lie.loops)),
+                HasSubstr(lie.sentence))
+        << lie.title;
+  }
 }
 
 TEST(Assay, AcceptsWhatIsTrue) { EXPECT_EQ(verdict(kJson, kLoops), ""); }
