@@ -40,6 +40,7 @@ Result<ImportedModel> import_model(std::span<const uint8_t> model, const Compile
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
   CHECK(find_target(options.target) != nullptr && is_model_name(options.name));
+  CHECK(!options.tvm || options.io == EmitOptions::Io::kCaller);
   const Target& target = *find_target(options.target);
 
   const Graph graph =

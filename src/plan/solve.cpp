@@ -5,16 +5,13 @@
 #include <numeric>
 
 #include "plan/bound.h"
-#include "plan/greedy.h"
 #include "plan/items.h"
+#include "plan/pack.h"
 #include "plan/plan.h"
 #include "support/check.h"
 
 namespace ingot::plan {
 namespace {
-
-// Hill climbing may look at so many pairs of buffers in all.
-constexpr int64_t kClimbPairs = 50'000'000;
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -31,21 +28,14 @@ std::vector<std::vector<int64_t>> by_pool(const Problem& problem,
   return result;
 }
 
-// Packs one pool; writes offsets, and the directions of steps that were still open.
-PoolPlan pack(const Problem& problem, const std::vector<int64_t>& buffers, const Limits& limits,
-              Plan& plan) {
+// Plans one pool; writes offsets, and the directions of steps that were still open.
+PoolPlan plan_pool(const Problem& problem, const std::vector<int64_t>& buffers,
+                   const Limits& limits, Deadline deadline, Plan& plan) {
   const Instance instance(problem, buffers, plan.directions);
   const Load load = greatest_load(problem, buffers);
-  PoolPlan result;
-  result.load_bytes = load.bytes;
-  result.witness_time = load.time;
-  result.witness = load.alive;
-  result.lower_bound_bytes = std::max(load.bytes, forced_height(problem, buffers));
-  Placement best = place_greedily(instance, result.lower_bound_bytes);
-  const int64_t affordable = kClimbPairs / (instance.num_pairs() + instance.size() + 1);
-  best = climb(instance, std::move(best), result.lower_bound_bytes,
-               std::min(limits.climb_steps, affordable));
-  result.height_bytes = best.height;
+  const int64_t bound = std::max(load.bytes, forced_height(problem, buffers));
+  const Packing packing = pack(instance, bound, limits, deadline);
+  const Placement& best = packing.placement;
   for (int64_t i = 0; i < instance.size(); ++i)
     for (const Part& part : instance[i].parts)
       plan.offsets[index(part.buffer)] = best.bases[index(i)] + part.start;
@@ -57,6 +47,13 @@ PoolPlan pack(const Problem& problem, const std::vector<int64_t>& buffers, const
     plan.directions.push_back(
         {instance.steps()[s], forward ? Direction::kForward : Direction::kReverse});
   }
+  PoolPlan result;
+  result.height_bytes = best.height;
+  result.lower_bound_bytes = packing.lower_bound;
+  result.load_bytes = load.bytes;
+  result.witness_time = load.time;
+  result.witness = load.alive;
+  result.searched = packing.lower_bound > bound;
   result.optimal = result.height_bytes == result.lower_bound_bytes;
   return result;
 }
@@ -75,13 +72,18 @@ void complete_directions(const Problem& problem, Plan& plan) {
 
 Plan solve(const Problem& problem, const Limits& limits) {
   CHECK(find_fault(problem).empty());
+  Deadline deadline;
+  if (limits.seconds)
+    deadline = std::chrono::steady_clock::now() +
+               std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                   std::chrono::duration<double>(*limits.seconds));
   Plan plan;
   plan.offsets.assign(problem.buffers.size(), 0);
   for (const Buffer& buffer : problem.buffers) plan.pool_of.push_back(pools_of(buffer).front());
   plan.optimal = true;
   const std::vector<std::vector<int64_t>> buffers = by_pool(problem, plan.pool_of);
   for (size_t p = 0; p < problem.pools.size(); ++p) {
-    plan.pools.push_back(pack(problem, buffers[p], limits, plan));
+    plan.pools.push_back(plan_pool(problem, buffers[p], limits, deadline, plan));
     plan.optimal = plan.optimal && plan.pools.back().optimal;
     const std::optional<int64_t> capacity = problem.pools[p].capacity_bytes;
     plan.fits = plan.fits && (!capacity || plan.pools.back().height_bytes <= *capacity);

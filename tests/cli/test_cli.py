@@ -111,6 +111,34 @@ class Compile(Cli):
         self.assertIn(b"int32_t net_run(void *arena);", files["net.h"])
         self.assertIn(b"NET_INPUT_X_OFFSET", files["net.h"])
 
+    def test_tvms_forms(self):
+        plain = self.compiled(folder="plain")
+        for interface, argument in (("c", b"struct tvmgen_net_inputs *inputs"), ("packed", b"TVMValue *args")):
+            files = self.compiled("--api", "tvm", "--tvm-interface", interface, folder=interface)
+            self.assertEqual(set(files) - set(plain),
+                             {"net_tvm.h", "net_tvm.c", "net_tvm_abi.h", "tvmgen_net.h"})
+            self.assertIn(b"int32_t tvmgen_net_run(" + argument, files["net_tvm.h"])
+            options = json.loads(files["net.json"])["options"]
+            self.assertEqual((options["api"], options["tvm_interface"], options["tvm_workspace"]),
+                             ("tvm", interface, "allocator"))
+            # The core is the same but for the line that states the options.
+            for name in ("net.h", "net.c", "net_weights.c"):
+                lines = [[l for l in f[name].splitlines() if b"Options:" not in l] for f in (plain, files)]
+                self.assertEqual(*lines)
+        self.assertIn(b"workspace_pools", self.compiled("--api", "tvm", "--tvm-workspace", "caller")["net_tvm.h"])
+        files = self.compiled("--api", "tvm", "--tvm-name", "default", folder="default")
+        self.assertIn(b"int32_t tvmgen_default_run(", files["net_tvm.h"])
+        self.assertIn(b'#include "net_tvm.h"', files["tvmgen_default.h"])
+        self.ingot("validate", self.model, "--api", "tvm", "--random", "1")
+
+    def test_tvms_forms_exclude_what_they_cannot_be(self):
+        done = self.ingot("compile", self.model, "-o", self.path("o"), "--api", "tvm", "--io", "arena", code=2)
+        self.assertIn("exclude each other", done.stderr)
+        done = self.ingot("compile", self.model, "-o", self.path("o"), "--tvm-interface", "packed", code=2)
+        self.assertIn("add --api tvm", done.stderr)
+        self.ingot("compile", self.model, "-o", self.path("o"), "--api", "tvm", "--tvm-name", "a b", code=2)
+        self.assertFalse(os.path.exists(self.path("o")))
+
     def test_two_compilations_are_equal(self):
         first = self.compiled()
         self.ingot("compile", "net.tflite", "-o", "again", cwd=self.folder.name,
@@ -165,7 +193,7 @@ class Compile(Cli):
 
 class Usage(Cli):
     def test_options_that_are_not_built_are_refused(self):
-        for option in (["--package", "cmake"], ["--api", "tvm"], ["--pool", "a:1"], ["--weights", "string"],
+        for option in (["--package", "cmake"], ["--pool", "a:1"], ["--weights", "string"],
                        ["--optimize", "ram"], ["--scratch-in-outputs"], ["--place", "x=a"]):
             done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
             self.assertIn("not available in this version", done.stderr)
