@@ -75,7 +75,9 @@ class Parser {
       do {
         std::string key;
         blanks();
-        if (!string(key) || !take(':') || !value(members[key], depth + 1)) return false;
+        if (!string(key) || !take(':')) return false;
+        const auto [member, is_new] = members.try_emplace(key);
+        if (!is_new || !value(member->second, depth + 1)) return false;
       } while (take(','));
       if (!take('}')) return false;
     }
@@ -96,22 +98,41 @@ class Parser {
     return true;
   }
 
-  // Escapes other than the simple ones stay as they stand: names are compared, not shown.
   bool string(std::string& out) {
     if (at_ >= text_.size() || text_[at_] != '"') return false;
     for (++at_; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == '"') {
+      if (text_[at_] == '"') {
         ++at_;
         return true;
       }
-      if (c == '\\') {
-        if (++at_ >= text_.size()) return false;
-        if (text_[at_] != '"' && text_[at_] != '\\' && text_[at_] != '/') out += '\\';
+      if (text_[at_] == '\\') {
+        ++at_;
+        if (!escape(out)) return false;
+      } else {
+        out += text_[at_];
       }
-      out += text_[at_];
     }
     return false;
+  }
+
+  // Of one unit of UTF-16 beyond ASCII a question mark is left.
+  bool escape(std::string& out) {
+    constexpr std::string_view kLetters = "\"\\/bfnrt";
+    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+    if (at_ >= text_.size()) return false;
+    const size_t which = kLetters.find(text_[at_]);
+    if (which != std::string_view::npos) {
+      out += kMeanings[which];
+      return true;
+    }
+    unsigned unit = 0;
+    const char* begin = text_.data() + at_ + 1;
+    if (text_[at_] != 'u' || text_.size() - at_ < 5) return false;
+    const auto [end, error] = std::from_chars(begin, begin + 4, unit, 16);
+    if (error != std::errc() || end != begin + 4) return false;
+    out += unit < 128 ? static_cast<char>(unit) : '?';
+    at_ += 4;
+    return true;
   }
 
   bool number(Json& json) {
@@ -142,6 +163,11 @@ std::optional<int64_t> Json::integer() const {
   constexpr double kExact = 9007199254740992.0;
   if (!d || std::abs(*d) > kExact || *d != std::floor(*d)) return std::nullopt;
   return static_cast<int64_t>(*d);
+}
+
+std::optional<double> Json::number() const {
+  const auto* d = std::get_if<double>(&value);
+  return d ? std::optional(*d) : std::nullopt;
 }
 
 std::optional<bool> Json::boolean() const {

@@ -2,6 +2,7 @@
 // A small reader of JSON, of assay's own: what the compiler wrote must not be judged through the
 // compiler's library.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,14 +22,15 @@ struct Json {
   bool is_null() const { return std::holds_alternative<std::monostate>(value); }
   // A member of an object; null (a static one) if there is none.
   const Json& operator[](const std::string& key) const;
-  // The whole number, text, truth, array that this is; nullopt or empty otherwise.
+  // The whole number, number, truth, text, array that this is; nullopt or empty otherwise.
   std::optional<int64_t> integer() const;
+  std::optional<double> number() const;
   std::optional<bool> boolean() const;
   std::string text() const;
   const JsonArray& array() const;
 };
 
-// Nothing if `text` is not one JSON value, or nests deeper than 64.
+// Nothing if `text` is not one JSON value, nests deeper than 64, or has two members of one name.
 std::optional<Json> parse_json(std::string_view text);
 
 }  // namespace ingot::assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of a compiled model: re-derives from NAME.loops what NAME.json claims about the arena.
+// The judge of a compiled model: re-derives from NAME.loops what NAME.json claims about memory.
 #pragma once
 #include <string>
 
@@ -9,15 +9,16 @@
 namespace ingot::assay {
 
 // The first claim that is wrong, as a sentence; empty if all hold:
-//  - no kernel stores to a parameter that it says it only reads; none stores to a constant, nor to
-//  an
-//    input unless the inputs may be reused; arguments hold what their parameters need;
-//  - the caller's inputs and outputs are outside the arena unless they were asked into it;
-//  - every arena buffer lies inside the arena at a multiple of its alignment, and no two that are
-//    alive together share a byte, unless they are parts of one tied group at their stated distance;
-//  - lifetimes, sizes and offsets in the JSON are those that the loop program implies;
-//  - the lower bound is the greatest number of bytes alive at once, and where the plan is called
-//    optimal the arena has exactly that many.
+//  - the runner calls what exists with what it needs; none stores to a constant, nor to an input
+//    unless inputs may be reused; the caller's buffers are outside the arena unless asked into it;
+//  - lifetimes, sizes, places, ports, operators and sums in the JSON are those of the program;
+//  - every arena buffer lies inside the arena at a multiple of its alignment, tied ones at their
+//    distance, and no two that are alive together share a byte unless the second begins in the step
+//    in which the first ends and they keep the distance stated for that step;
+//  - run without data (assay/machine.h), every access is inside its parameter, every read finds its
+//    value, outputs are whole in the end, and no stated distance is below what the run shows;
+//  - the lower bound follows from its witness, and what is called optimal is as low as the bound.
+// Throws TooLarge (assay/machine.h) where that cannot be said within reasonable time and memory.
 std::string find_lie(const Json& json, const Loops& loops);
 
 }  // namespace ingot::assay

@@ -1,174 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assay/loops.h"
 
-#include <algorithm>
 #include <charconv>
+#include <utility>
+
+#include "assay/body_reader.h"
+#include "assay/lexer.h"
 
 namespace ingot::assay {
 namespace {
 
-// Words of a line: identifiers, numbers, quoted texts, single signs.
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  const auto is_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (size_t i = 0; i < line.size();) {
-    size_t end = i + 1;
-    if (line[i] == ' ') {
-      i = end;
-      continue;
-    }
-    if (line[i] == '"') {
-      while (end < line.size() && line[end] != '"') end += line[end] == '\\' ? 2U : 1U;
-      end = std::min(end + 1, line.size());
-    } else if (is_name(line[i])) {
-      while (end < line.size() && is_name(line[end])) ++end;
-    }
-    words.push_back(line.substr(i, end - i));
-    i = end;
-  }
-  return words;
-}
-
-std::optional<int64_t> number(std::string_view word) {
-  int64_t n = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return n;
-}
-
-std::optional<int64_t> bytes_of_type(std::string_view type) {
-  static const std::map<std::string_view, int64_t> kBytes = {
-      {"bool", 1},  {"int8", 1},   {"uint8", 1},   {"int16", 2}, {"uint16", 2}, {"float16", 2},
-      {"int32", 4}, {"uint32", 4}, {"float32", 4}, {"int64", 8}, {"uint64", 8}, {"float64", 8}};
-  const auto found = kBytes.find(type);
-  if (found == kBytes.end()) return std::nullopt;
-  return found->second;
-}
-
 class Reader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit Reader(std::string_view text) : lexer_(text) {}
 
-  std::variant<Loops, std::string> read() {
-    int64_t line_number = 0;
-    while (!text_.empty()) {
-      const size_t end = std::min(text_.find('\n'), text_.size());
-      const std::vector<std::string_view> words = words_of(text_.substr(0, end));
-      text_.remove_prefix(std::min(end + 1, text_.size()));
-      ++line_number;
-      if (!words.empty() && !statement(words)) {
-        return "line " + std::to_string(line_number) + " of the loop program is not understood";
+  Loops read() {
+    lexer_.expect("program");
+    loops_.name = lexer_.name_or_text();
+    while (!lexer_.accept("run")) {
+      if (lexer_.accept("buffer")) {
+        buffer();
+      } else if (lexer_.accept("function")) {
+        function();
+      } else if (lexer_.accept("kernel")) {
+        kernel();
+      } else {
+        lexer_.fail("expected a buffer, function, kernel or run");
       }
     }
+    BodyReader reader(lexer_, functions_, &loops_.calls);
+    std::vector<Stmt> stmts = reader.block();
+    loops_.runner = std::move(reader).take();
+    loops_.runner.stmts = std::move(stmts);
+    if (lexer_.kind() != Word::kEnd) lexer_.fail("expected the end");
     return std::move(loops_);
   }
 
  private:
-  using Words = std::vector<std::string_view>;
-
-  bool statement(const Words& words) {
-    if (words[0] == "buffer") return buffer(words);
-    if (words[0] == "kernel") return kernel(words);
-    if (words[0] == "function" || words[0] == "run") {
-      params_ = nullptr;
-      return true;
+  void buffer() {
+    Buffer b;
+    b.name = lexer_.name();
+    int64_t count = 0;
+    std::tie(b.element, count) = read_array_type(lexer_);
+    b.size_bytes = count * b.element->bytes;
+    b.kind = lexer_.name();
+    if (b.kind != "input" && b.kind != "output" && b.kind != "arena" && b.kind != "constant")
+      lexer_.fail("expected the kind of a buffer");
+    b.alignment = read_alignment(lexer_);
+    if (lexer_.accept("offset")) b.offset_bytes = lexer_.integer();
+    if (lexer_.accept("tie")) {
+      b.tie_group = lexer_.integer();
+      b.tie_offset_bytes = lexer_.integer();
     }
-    if (words[0] == "call") return call(words);
-    if (params_) note_store(words);
-    return true;
-  }
-
-  // buffer NAME TYPE [ N ] KIND align A (offset O)? (tie G T)? ...
-  bool buffer(const Words& w) {
-    if (w.size() < 9 || w[3] != "[" || w[5] != "]" || w[7] != "align") return false;
-    const auto element = bytes_of_type(w[2]);
-    const auto count = number(w[4]);
-    const auto alignment = number(w[8]);
-    if (!element || !count || *count < 0 || !alignment || *alignment < 1) return false;
-    LoopBuffer b;
-    b.name = w[1];
-    b.kind = w[6];
-    b.element_bytes = *element;
-    if (__builtin_mul_overflow(*element, *count, &b.size_bytes)) return false;
-    b.alignment = *alignment;
-    size_t at = 9;
-    if (at + 1 < w.size() && w[at] == "offset") {
-      b.offset_bytes = number(w[at + 1]);
-      if (!b.offset_bytes) return false;
-      at += 2;
-    }
-    if (at + 2 < w.size() && w[at] == "tie") {
-      const auto group = number(w[at + 1]);
-      const auto offset = number(w[at + 2]);
-      if (!group || !offset) return false;
-      b.tie_group = *group;
-      b.tie_offset_bytes = *offset;
+    if (lexer_.accept("tensor")) b.tensor = lexer_.text();
+    if (lexer_.accept("type")) b.type = tensor_type();
+    if (lexer_.is("data")) {
+      b.data = lexer_.hex();
+      if (static_cast<int64_t>(b.data.size()) != b.size_bytes)
+        lexer_.fail("data of another size than its buffer");
     }
     loops_.buffers.push_back(std::move(b));
-    return true;
   }
 
-  // kernel NAME ( P : TYPE [ N ] ACCESS align A , ... ) "..." {
-  bool kernel(const Words& w) {
-    if (w.size() < 4 || w[2] != "(") return false;
-    const auto [entry, is_new] = loops_.kernels.try_emplace(std::string(w[1]));
-    if (!is_new) return false;
-    params_ = &entry->second;
-    size_t at = 3;
-    while (at < w.size() && w[at] != ")") {
-      if (at + 8 >= w.size() || w[at + 1] != ":" || w[at + 3] != "[" || w[at + 7] != "align")
-        return false;
-      const auto element = bytes_of_type(w[at + 2]);
-      const auto count = number(w[at + 4]);
-      if (!element || !count) return false;
-      const std::string_view access = w[at + 6];
-      LoopParam p{std::string(w[at]), 0, access == "write" || access == "update", false};
-      if (__builtin_mul_overflow(*element, *count, &p.size_bytes)) return false;
-      params_->push_back(std::move(p));
-      at += 9;
-      if (at < w.size() && w[at] == ",") ++at;
+  std::vector<int64_t> integers(std::string_view open, std::string_view close) {
+    std::vector<int64_t> numbers;
+    lexer_.expect(open);
+    while (!lexer_.accept(close)) {
+      if (!numbers.empty()) lexer_.expect(",");
+      numbers.push_back(lexer_.integer());
     }
-    return at < w.size();
+    return numbers;
   }
 
-  // A statement that begins with NAME [ stores to NAME.
-  void note_store(const Words& w) {
-    if (w.size() < 2 || w[1] != "[") return;
-    for (LoopParam& p : *params_) {
-      if (p.name == w[0]) p.stores = true;
-    }
+  float scale() {
+    const std::string_view text = lexer_.number();
+    float value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || stop != text.data() + text.size()) lexer_.fail("expected a scale");
+    return value;
   }
 
-  // call NAME ( B (+ N)? , ... ) ...
-  bool call(const Words& w) {
-    if (w.size() < 4 || w[2] != "(") return false;
-    LoopCall c{std::string(w[1]), {}};
-    size_t at = 3;
-    while (at < w.size() && w[at] != ")") {
-      LoopArg arg{std::string(w[at]), 0};
-      ++at;
-      if (at + 1 < w.size() && w[at] == "+") {
-        const auto offset = number(w[at + 1]);
-        if (!offset) return false;
-        arg.offset_elements = *offset;
-        at += 2;
+  TensorType tensor_type() {
+    TensorType type;
+    type.element = find_element(lexer_.name());
+    if (type.element == nullptr) lexer_.fail("expected a type of elements");
+    type.shape = integers("[", "]");
+    if (lexer_.accept("scale")) {
+      type.scales.push_back(scale());
+      lexer_.expect("zero_point");
+      type.zero_points.push_back(lexer_.integer());
+    } else if (lexer_.accept("scales")) {
+      lexer_.expect("{");
+      while (!lexer_.accept("}")) {
+        if (!type.scales.empty()) lexer_.expect(",");
+        type.scales.push_back(scale());
       }
-      c.args.push_back(std::move(arg));
-      if (at < w.size() && w[at] == ",") ++at;
+      lexer_.expect("zero_points");
+      type.zero_points = integers("{", "}");
+      lexer_.expect("axis");
+      lexer_.integer();
     }
-    loops_.calls.push_back(std::move(c));
-    return at < w.size();
+    return type;
   }
 
-  std::string_view text_;
+  // name: type
+  void scalar(BodyReader& reader) {
+    const std::string name = lexer_.name();
+    lexer_.expect(":");
+    reader.declare_slot(name, read_type(lexer_));
+  }
+
+  // Functions have no memory: only their results' types matter.
+  void function() {
+    BodyReader reader(lexer_, functions_);
+    const std::string name = lexer_.name();
+    lexer_.expect("(");
+    for (bool first = true; !lexer_.accept(")"); first = false) {
+      if (!first) lexer_.expect(",");
+      scalar(reader);
+    }
+    lexer_.expect("->");
+    const Type type = read_type(lexer_);
+    lexer_.text();
+    if (lexer_.accept("spelling")) lexer_.text();
+    lexer_.expect("{");
+    reader.statements_until("return", 1);
+    if (reader.type_of(reader.expression()) != type)
+      lexer_.fail("a result of another type than stated");
+    lexer_.expect("}");
+    functions_[name] = type;
+  }
+
+  Place param() {
+    Place p{.name = lexer_.name()};
+    lexer_.expect(":");
+    std::tie(p.element, p.count) = read_array_type(lexer_);
+    p.constant = lexer_.accept("constant");
+    const bool update = lexer_.accept("update");
+    const bool write = !update && lexer_.accept("write");
+    if (!update && !write && !p.constant) lexer_.expect("read");
+    p.reads = !write;
+    p.writes = update || write;
+    p.alignment = read_alignment(lexer_);
+    return p;
+  }
+
+  void kernel() {
+    Kernel k;
+    BodyReader reader(lexer_, functions_);
+    const std::string name = lexer_.name();
+    lexer_.expect("(");
+    for (; !lexer_.is(")") && !lexer_.is(";"); ++k.num_params) {
+      if (k.num_params > 0) lexer_.expect(",");
+      reader.declare_place(param());
+    }
+    if (lexer_.accept(";")) {
+      do {
+        scalar(reader);
+        ++k.num_scalars;
+      } while (lexer_.accept(","));
+    }
+    lexer_.expect(")");
+    lexer_.text();
+    std::vector<Stmt> stmts = reader.block();
+    k.body = std::move(reader).take();
+    k.body.stmts = std::move(stmts);
+    if (!loops_.kernels.emplace(name, std::move(k)).second) lexer_.fail("two kernels of a name");
+  }
+
+  Lexer lexer_;
+  FunctionTypes functions_;
   Loops loops_;
-  std::vector<LoopParam>* params_ = nullptr;  // of the kernel being read
 };
 
 }  // namespace
 
-std::variant<Loops, std::string> read_loops(std::string_view text) { return Reader(text).read(); }
+Loops read_loops(std::string_view text) { return Reader(text).read(); }
 
 }  // namespace ingot::assay

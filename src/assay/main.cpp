@@ -8,16 +8,21 @@
 #include <iterator>
 
 #include "assay/judge.h"
+#include "assay/lexer.h"
+#include "assay/machine.h"
 
 namespace {
 
+constexpr int kUnreadable = 1;
 constexpr int kUsage = 2;
 constexpr int kDifferent = 4;
+constexpr int kTooLong = 6;
 
 constexpr const char* kHelp =
     "usage: assay DIR | FILE.json\n"
     "Checks a compiled model's plan and claims from NAME.json and NAME.loops beside it.\n"
-    "Exit status: 0 all claims hold, 4 one does not (it says which), 1 the files cannot be read.\n";
+    "Exit status: 0 all claims hold, 4 one does not (it says which), 1 the files cannot be read,\n"
+    "6 the program is too large to be judged.\n";
 
 std::string slurp(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -43,16 +48,12 @@ int judge(const std::filesystem::path& argument) {
   std::filesystem::path loops_path = path;
   loops_path.replace_extension(".loops");
   const auto json = ingot::assay::parse_json(slurp(path));
-  const auto loops = ingot::assay::read_loops(slurp(loops_path));
   if (path.empty() || !json) {
     std::fprintf(stderr, "assay: %s holds no readable NAME.json\n", argument.c_str());
-    return 1;
+    return kUnreadable;
   }
-  if (const auto* fault = std::get_if<std::string>(&loops)) {
-    std::fprintf(stderr, "assay: %s: %s\n", loops_path.c_str(), fault->c_str());
-    return kDifferent;
-  }
-  const std::string lie = ingot::assay::find_lie(*json, std::get<ingot::assay::Loops>(loops));
+  const ingot::assay::Loops loops = ingot::assay::read_loops(slurp(loops_path));
+  const std::string lie = ingot::assay::find_lie(*json, loops);
   if (!lie.empty()) {
     std::printf("%s: wrong: %s\n", path.c_str(), lie.c_str());
     return kDifferent;
@@ -74,8 +75,11 @@ int main(int argc, char** argv) {
   }
   try {
     return judge(argv[1]);
+  } catch (const ingot::assay::TooLarge& limit) {
+    std::fprintf(stderr, "assay: %s\n", limit.what());
+    return kTooLong;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "assay: %s\n", error.what());
-    return 1;
+    return kUnreadable;
   }
 }

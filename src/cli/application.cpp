@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <system_error>
 
 #include "cli/diagnostics_text.h"
 #include "cli/model_arguments.h"
@@ -111,7 +113,17 @@ int report_usage(const Session& session, const std::string& what, const std::str
   return report(session, {{Code::kUsage, "", what, hint}});
 }
 
+namespace {
+
+int report_lost_output(const Session& session) {
+  return report(session, {{Code::kFileUnwritable, "", "cannot write to standard output", ""}});
+}
+
+}  // namespace
+
 int run(int argc, char** argv) {
+  // A limit on file sizes shall be an error of write(), which is reported, and not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
   Session session;
   CLI::App app{std::string(kAbout), "ingot"};
   app.formatter(std::make_shared<HelpFormatter>());
@@ -122,9 +134,7 @@ int run(int argc, char** argv) {
     add_commands(app, session);
     app.parse(argc, argv);
     const int code = session.action();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      return report(session, {{Code::kFileUnwritable, "", "cannot write to standard output", ""}});
-    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return report_lost_output(session);
     return code;
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help, --version
@@ -132,6 +142,10 @@ int run(int argc, char** argv) {
     std::string what = error.what();
     std::ranges::replace(what, '\n', ' ');
     return report_usage(session, what, help_of(app));
+  } catch (const std::system_error& error) {
+    // fmt::print throws where fprintf would say that it could not write.
+    if (std::ferror(stdout) != 0) return report_lost_output(session);
+    return report(session, {{Code::kInternal, "", error.what(), "please report this"}});
   } catch (const std::exception& error) {
     return report(session, {{Code::kInternal, "", error.what(), "please report this"}});
   }

@@ -11,6 +11,7 @@
 #include "driver/limits.h"
 #include "ops/operands.h"
 #include "report/inspect.h"
+#include "report/plan_text.h"
 #include "support/file.h"
 
 namespace ingot::cli {
@@ -19,6 +20,7 @@ namespace {
 struct Arguments {
   ModelArguments model;
   bool json = false;
+  bool plan = false;
 };
 
 constexpr std::string_view kExamples = R"(Examples:
@@ -26,6 +28,8 @@ constexpr std::string_view kExamples = R"(Examples:
       format, operators, multiply-accumulates, weights, arena, inputs and outputs
   ingot inspect kws.tflite --io arena --reuse-inputs --json | jq .arena_bytes
       the RAM that other options would need
+  ingot inspect kws.tflite --io arena --plan
+      the arena drawn as text: which tensor lies where and when, what is alive at the peak
   ingot inspect new.tflite || echo "see the messages: they name everything that is unsupported"
 )";
 
@@ -68,6 +72,10 @@ int inspect_model(const Session& session, const Arguments& arguments) {
                            .arena = arena,
                            .operators = operator_facts(compiled->model),
                            .num_tensors = static_cast<int64_t>(compiled->model.values.size())};
+  if (arguments.plan) {
+    fmt::print("{}", plan_text(storage.program, arena));
+    return kDone;
+  }
   fmt::print("{}", arguments.json ? to_text(inspect_json(facts)) : inspect_text(facts));
   if (!arguments.model.arena_limit) return kDone;
   return report(session, check_arena_limit(*compiled, *arguments.model.arena_limit));
@@ -81,6 +89,7 @@ void add_inspect_command(CLI::App& app, Session& session) {
   command->footer(std::string(kExamples));
   add_model_arguments(*command, arguments->model);
   command->add_flag("--json", arguments->json, "as JSON");
+  command->add_flag("--plan", arguments->plan, "draw the arena");
   command->callback([arguments, &session] {
     session.action = [arguments, &session] { return inspect_model(session, *arguments); };
   });

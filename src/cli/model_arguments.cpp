@@ -31,7 +31,6 @@ void refuse_flag(Diagnostics& faults, std::string_view option, bool given) {
 void refuse_what_is_not_built(const ModelArguments& arguments, Diagnostics& faults) {
   refuse(faults, "--optimize", arguments.optimize, "speed");
   refuse(faults, "--weights", arguments.weights, "c");
-  refuse(faults, "--api", arguments.api, "c");
   refuse(faults, "--package", arguments.package, "none");
   refuse_flag(faults, "--scratch-in-outputs", arguments.scratch_in_outputs);
   refuse_flag(faults, "--pool", !arguments.pools.empty());
@@ -57,6 +56,36 @@ void read_dims(const ModelArguments& arguments, CompileOptions& options, Diagnos
     if (!options.dims.try_emplace(text.substr(0, equals), extent).second) {
       faults.push_back(usage("--dim " + quote(text.substr(0, equals)) + " is given twice"));
     }
+  }
+}
+
+// What may follow "tvmgen_": reserved words, too; TVM's own default is one of them.
+bool is_tvm_name(const std::string& name) { return is_model_name("t" + name); }
+
+void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnostics& faults) {
+  using Tvm = EmitOptions::Tvm;
+  if (arguments.api == "tvm") {
+    if (arguments.io == "arena") {
+      faults.push_back(usage("--api tvm and --io arena exclude each other",
+                             "in TVM's forms inputs and outputs are the caller's"));
+    }
+    if (!arguments.tvm_name.empty() && !is_tvm_name(arguments.tvm_name)) {
+      faults.push_back(usage("--tvm-name " + quote(arguments.tvm_name) + " cannot follow tvmgen_",
+                             "a name has up to 62 letters, digits and single underscores"));
+    }
+    options.tvm = EmitOptions::Tvm{
+        .interface =
+            arguments.tvm_interface == "packed" ? Tvm::Interface::kPacked : Tvm::Interface::kC,
+        .workspace = arguments.tvm_workspace == "caller" ? Tvm::Workspace::kCaller
+                                                         : Tvm::Workspace::kAllocator,
+        .name = arguments.tvm_name};
+    return;
+  }
+  const ModelArguments defaults;
+  if (arguments.tvm_interface != defaults.tvm_interface ||
+      arguments.tvm_workspace != defaults.tvm_workspace || !arguments.tvm_name.empty()) {
+    faults.push_back(usage("--tvm-name, --tvm-interface and --tvm-workspace belong to --api tvm",
+                           "add --api tvm"));
   }
 }
 
@@ -123,6 +152,15 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->group(group);
   choice("--weights", arguments.weights, "form of the constants", {"c", "string", "incbin", "bin"});
   choice("--api", arguments.api, "form of the interface", {"c", "tvm"});
+  command
+      .add_option("--tvm-name", arguments.tvm_name,
+                  "what follows tvmgen_ in TVM's forms (default: --name)")
+      ->type_name("NAME")
+      ->group(group);
+  choice("--tvm-interface", arguments.tvm_interface, "what TVM's run function takes",
+         {"c", "packed"});
+  choice("--tvm-workspace", arguments.tvm_workspace, "where TVM's run function has its arena from",
+         {"allocator", "caller"});
   choice("--package", arguments.package, "build files beside the C",
          {"none", "cmake", "arduino", "platformio", "zephyr", "esp-idf", "cmsis-pack", "meson",
           "bazel", "mlf", "python", "rust"});
@@ -141,6 +179,7 @@ Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   options.rounding = rounding_of(arguments.rounding);
   options.io = arguments.io == "arena" ? EmitOptions::Io::kArena : EmitOptions::Io::kCaller;
   options.reuse_inputs = arguments.reuse_inputs;
+  read_api(arguments, options, faults);
   read_dims(arguments, options, faults);
   refuse_what_is_not_built(arguments, faults);
   if (!faults.empty()) return faults;

@@ -21,6 +21,9 @@ struct ModelArguments {
   std::string io = "caller";
   std::string weights = "c";
   std::string api = "c";
+  std::string tvm_name;
+  std::string tvm_interface = "c";
+  std::string tvm_workspace = "allocator";
   std::string package = "none";
   bool reuse_inputs = false;
   bool scratch_in_outputs = false;

@@ -10,6 +10,7 @@
 #include "cli/tensor_files.h"
 #include "driver/generated.h"
 #include "driver/layers.h"
+#include "driver/shadow.h"
 #include "driver/vectors.h"
 #include "report/json_text.h"
 #include "support/file.h"
@@ -103,10 +104,6 @@ std::string report_text(const ValidationReport& result, const std::string& targe
 }
 
 int validate_model(const Session& session, const Arguments& arguments) {
-  if (arguments.shadow) {
-    return report_usage(session, "--shadow is not available in this version",
-                        "guard bytes around every buffer are always checked");
-  }
   const Result<CompileOptions> options = compile_options(arguments.model);
   if (!options) return report(session, options.error());
   const Result<std::vector<uint8_t>> bytes = read_file(arguments.model.path);
@@ -123,12 +120,18 @@ int validate_model(const Session& session, const Arguments& arguments) {
   const Result<std::vector<GoldenVector>> vectors =
       vectors_for(arguments, model, compared, options->rounding);
   if (!vectors) return report(session, vectors.error());
-  const Result<ValidationReport> result =
+  Result<ValidationReport> validated =
       validate(*compiled, options->target, *vectors, arguments.build);
-  if (!result) return report(session, result.error());
-  fmt::print("{}", arguments.json ? report_json(*result, options->target)
-                                  : report_text(*result, options->target));
-  return result->all_is_well() ? kDone : kDifferent;
+  if (!validated) return report(session, validated.error());
+  ValidationReport result = *std::move(validated);
+  if (arguments.shadow) {
+    const std::vector<std::string> faults =
+        shadow_violations(*compiled, options->reuse_inputs, *vectors);
+    result.violations.insert(result.violations.end(), faults.begin(), faults.end());
+  }
+  fmt::print("{}", arguments.json ? report_json(result, options->target)
+                                  : report_text(result, options->target));
+  return result.all_is_well() ? kDone : kDifferent;
 }
 
 }  // namespace
@@ -147,7 +150,8 @@ void add_validate_command(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "of the random vectors")->capture_default_str();
   command->add_flag("--layers", arguments->layers, "compare every inner tensor");
-  command->add_flag("--shadow", arguments->shadow, "watch every access to the arena");
+  command->add_flag("--shadow", arguments->shadow,
+                    "interpret it, too, and check that each read of the arena finds its value");
   command->add_option("--cc", arguments->build.compiler, "C compiler (default: the target's)")
       ->type_name("PROGRAM");
   command->add_option("--cflags", arguments->build.flags, "instead of the target's flags")

@@ -13,6 +13,7 @@
 #include "lower/lower.h"
 #include "passes/passes.h"
 #include "schedule/schedule.h"
+#include "schedule/share_kernels.h"
 #include "support/check.h"
 #include "support/sha256.h"
 
@@ -39,6 +40,7 @@ Result<ImportedModel> import_model(std::span<const uint8_t> model, const Compile
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
   CHECK(find_target(options.target) != nullptr && is_model_name(options.name));
+  CHECK(!options.tvm || options.io == EmitOptions::Io::kCaller);
   const Target& target = *find_target(options.target);
 
   const Graph graph =
@@ -49,13 +51,17 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
       with_c_names(lower(graph, {.name = options.name, .rounding = options.rounding}));
   steps.done("lower", program);
 
-  program = schedule(std::move(program), target);
-  steps.done("schedule", program);
+  Scheduled scheduled = schedule(std::move(program), target);
+  steps.done("schedule", scheduled.program);
 
-  Storage storage = place(std::move(program), {.io_in_arena = options.io == EmitOptions::Io::kArena,
-                                               .reuse_inputs = options.reuse_inputs,
-                                               .limits = {}});
+  Storage storage = place(std::move(scheduled.program), scheduled.reversed,
+                          {.io_in_arena = options.io == EmitOptions::Io::kArena,
+                           .reuse_inputs = options.reuse_inputs,
+                           .limits = {}});
   steps.done("storage", storage.program);
+
+  storage.program = share_kernels(std::move(storage.program));
+  steps.done("share_kernels", storage.program);
   if (const Diagnostics refusals = steps.final_check(storage.program); !refusals.empty()) {
     return refusals;
   }
@@ -110,7 +116,7 @@ std::vector<std::string> step_names() {
   static_cast<void>(optimize(Graph(), Rounding::kDouble, [&](std::string_view pass, const Graph&) {
     names.emplace_back(pass);
   }));
-  names.insert(names.end(), {"lower", "schedule", "storage", "verify", "emit"});
+  names.insert(names.end(), {"lower", "schedule", "storage", "share_kernels", "verify", "emit"});
   return names;
 }
 

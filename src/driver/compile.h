@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct CompileOptions {
   Rounding rounding = Rounding::kDouble;
   EmitOptions::Io io = EmitOptions::Io::kCaller;
   bool reuse_inputs = false;
+  std::optional<EmitOptions::Tvm> tvm = {};  // --api tvm; not with Io::kArena
   std::map<std::string, int64_t> dims = {};  // "TENSOR:DIMENSION" to extent
   // Statement between two steps of NAME_run, for measuring each; empty: none.
   std::string step_mark = {};

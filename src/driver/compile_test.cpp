@@ -6,8 +6,10 @@
 
 #include "driver/layers.h"
 #include "driver/limits.h"
+#include "driver/output.h"
 #include "driver/vectors.h"
 #include "graph/text.h"
+#include "loop/text.h"
 #include "tests/support/sample_models.h"
 
 namespace ingot {
@@ -47,6 +49,29 @@ c: int8[8] scale 0.0078125 zero_point 0 = unary(kind=tanh) b
 d: int8[8] scale 1 zero_point 0 = binary(kind=add) a, c
 output d
 )";
+
+// NAME.loops says all that NAME.h, NAME.c and NAME_weights.c are printed from.
+TEST(Compile, PrintsTheCFromTheLoopProgramThatItWrites) {
+  std::vector<CompileOptions> ways(3, options_for("net"));
+  ways[1].io = EmitOptions::Io::kArena;
+  ways[1].reuse_inputs = true;
+  ways[2].target = "cortex-m4";
+  for (const testing::SampleModel& model : testing::sample_models()) {
+    for (const CompileOptions& options : ways) {
+      const Result<Compiled> compiled = compile(model.file, options);
+      ASSERT_TRUE(compiled.has_value()) << model.name;
+      const Result<loop::Program> read = loop::parse(compiled->files.at(4).bytes);
+      ASSERT_TRUE(read.has_value()) << model.name << ": " << read.error().front().what;
+      const std::vector<CFile> printed =
+          emit_c(*read, emit_options(*compiled, options, *find_target(options.target)));
+      ASSERT_THAT(printed, SizeIs(3));
+      for (size_t i = 0; i < printed.size(); ++i) {
+        EXPECT_EQ(printed[i].text, compiled->files[i].bytes)
+            << model.name << ", " << printed[i].name;
+      }
+    }
+  }
+}
 
 TEST(Compile, WritesItsFilesAndTheSameTwice) {
   for (const testing::SampleModel& model : testing::sample_models()) {

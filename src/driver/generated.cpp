@@ -22,7 +22,10 @@ toolchain::BuildOptions build_options(const std::string& target, const BuildSett
 
 toolchain::Sources sources_of(const Compiled& compiled) {
   toolchain::Sources sources;
+  // The harness calls the model itself, which TVM's forms call too; they need an application.
+  const std::string adapter = compiled.interface.name + "_tvm.c";
   for (const OutputFile& file : compiled.files) {
+    if (file.name == adapter) continue;
     if (file.name.ends_with(".c") || file.name.ends_with(".h")) sources.model.push_back(file);
   }
   sources.harness = toolchain::validation_harness(compiled.interface);

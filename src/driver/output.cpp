@@ -16,14 +16,30 @@ std::string_view name_of(EmitOptions::Io io) {
   return io == EmitOptions::Io::kArena ? "arena" : "caller";
 }
 
+using Tvm = EmitOptions::Tvm;
+
+std::string_view name_of(Tvm::Interface interface) {
+  return interface == Tvm::Interface::kPacked ? "packed" : "c";
+}
+
+std::string_view name_of(Tvm::Workspace workspace) {
+  return workspace == Tvm::Workspace::kCaller ? "caller" : "allocator";
+}
+
 Json options_json(const CompileOptions& options) {
-  return {{"rounding", name_of(options.rounding)},
-          {"optimize", "speed"},
-          {"io", name_of(options.io)},
-          {"reuse_inputs", options.reuse_inputs},
-          {"weights", "c"},
-          {"api", "c"},
-          {"dims", options.dims}};
+  Json json = {{"rounding", name_of(options.rounding)},
+               {"optimize", "speed"},
+               {"io", name_of(options.io)},
+               {"reuse_inputs", options.reuse_inputs},
+               {"weights", "c"},
+               {"api", options.tvm ? "tvm" : "c"},
+               {"dims", options.dims}};
+  if (options.tvm) {
+    json["tvm_interface"] = name_of(options.tvm->interface);
+    json["tvm_name"] = options.tvm->name.empty() ? options.name : options.tvm->name;
+    json["tvm_workspace"] = name_of(options.tvm->workspace);
+  }
+  return json;
 }
 
 // The options that differ from their defaults, as they stand on a command line.
@@ -34,15 +50,23 @@ std::string options_text(const CompileOptions& options) {
   }
   if (options.io != EmitOptions::Io::kCaller) text += fmt::format(" --io {}", name_of(options.io));
   if (options.reuse_inputs) text += " --reuse-inputs";
+  if (options.tvm) {
+    text += fmt::format(" --api tvm --tvm-interface {} --tvm-workspace {}",
+                        name_of(options.tvm->interface), name_of(options.tvm->workspace));
+    if (!options.tvm->name.empty()) text += " --tvm-name " + options.tvm->name;
+  }
   for (const auto& [dim, extent] : options.dims) text += fmt::format(" --dim {}={}", dim, extent);
   return text;
 }
+
+}  // namespace
 
 EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options,
                          const Target& target) {
   EmitOptions emit;
   emit.io = options.io;
   emit.reuse_inputs = options.reuse_inputs;
+  emit.tvm = options.tvm;
   emit.ingot_version = version();
   emit.model_sha256 = compiled.sha256;
   emit.options_text = options_text(options);
@@ -52,8 +76,6 @@ EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options
   emit.step_mark = options.step_mark;
   return emit;
 }
-
-}  // namespace
 
 std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOptions& options,
                                      const Target& target) {

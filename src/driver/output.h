@@ -7,6 +7,10 @@
 
 namespace ingot {
 
+// How emit_c prints the C of `compiled`.
+EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options,
+                         const Target& target);
+
 std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOptions& options,
                                      const Target& target);
 

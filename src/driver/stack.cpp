@@ -137,9 +137,12 @@ std::optional<int64_t> stack_bound(const loop::Program& program, const Target& t
   for (const loop::Kernel& kernel : program.kernels) {
     Frame frame(function_bytes);
     for (size_t i = 0; i < kernel.params.size(); ++i) frame.add_word();
+    for (const loop::Function::Parameter& scalar : kernel.scalars) frame.add_scalar(scalar.type);
     frame.visit(kernel.body);
     deepest_kernel = std::max(deepest_kernel, frame.total_bytes());
-    most_params = std::max(most_params, static_cast<int64_t>(kernel.params.size()));
+    // A scalar of 64 bits takes two words.
+    most_params = std::max(most_params,
+                           static_cast<int64_t>(kernel.params.size() + 2 * kernel.scalars.size()));
   }
   const std::map<std::string, int64_t> no_functions;
   Frame runner(no_functions);

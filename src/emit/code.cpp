@@ -104,6 +104,12 @@ void print_kernel(CText& out, const loop::Program& program, const loop::Kernel& 
       unused.push_back(name);
     }
   }
+  for (const loop::Function::Parameter& scalar : kernel.scalars) {
+    const std::string name = table.add_identifier(scalar.name);
+    names.scalars[scalar.name] = name;
+    if (!parameters.empty()) parameters += ", ";
+    parameters += c_type_of(scalar.type) + " " + name;
+  }
   out.open("static " + symbols.upper + "_NOINLINE void " + kernel_symbol(program, kernel) + "(" +
            (parameters.empty() ? "void" : parameters) + ")");
   for (const std::string& name : unused) out.line("(void)" + name + ";");

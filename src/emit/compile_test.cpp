@@ -196,6 +196,7 @@ int main(void) {
   EXPECT_EQ(output, "40 64 0 -1 -1 -1 -1 -1 -2 -2 0 0");
 }
 
+// X05.
 TEST(EmittedPrograms, LinkTogether) {
   if (!has_program("gcc") || !has_program("g++")) GTEST_SKIP() << "no gcc on the PATH";
   TemporaryFolder folder;

@@ -6,6 +6,7 @@
 #include "emit/helpers.h"
 #include "emit/names.h"
 #include "emit/symbols.h"
+#include "emit/tvm.h"
 #include "support/check.h"
 
 namespace ingot {
@@ -55,11 +56,15 @@ std::vector<CFile> emit_c(const loop::Program& program, const EmitOptions& optio
   const int64_t alignment = options.arena_alignment;
   CHECK(alignment > 0 && (alignment & (alignment - 1)) == 0 && options.arena_bytes >= 0);
   const Symbols symbols = symbols_of(program);
-  return {
+  std::vector<CFile> files = {
       {program.name + ".h", emit_header(program, options, symbols)},
       {program.name + ".c", emit_code(program, options, symbols)},
       {program.name + "_weights.c", emit_weights(program, options, symbols)},
   };
+  if (options.tvm) {
+    for (CFile& file : emit_tvm(program, options, symbols)) files.push_back(std::move(file));
+  }
+  return files;
 }
 
 void for_each_call(const loop::Block& runner,

@@ -6,6 +6,7 @@
 // buffer in the arena, and CHECKs what it relies on.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,17 @@ struct EmitOptions {
   // The runner may overwrite the caller's inputs.
   bool reuse_inputs = false;
   Weights weights = Weights::kC;
+
+  // TVM's forms of the interface beside the normal one (emit/tvm.h); only with Io::kCaller.
+  struct Tvm {
+    enum class Interface { kC, kPacked };
+    enum class Workspace { kAllocator, kCaller };
+
+    Interface interface = Interface::kC;          // what tvmgen_NAME_run takes
+    Workspace workspace = Workspace::kAllocator;  // where it has its arena from
+    std::string name = {};                        // in place of NAME there; empty: NAME
+  };
+  std::optional<Tvm> tvm = {};
 
   // For the comment at the head of each file.
   std::string ingot_version;
@@ -41,7 +53,8 @@ struct CFile {
   std::string text;
 };
 
-// In the order NAME.h, NAME.c, NAME_weights.c. program.name is a model name (emit/names.h).
+// In the order NAME.h, NAME.c, NAME_weights.c, then what options.tvm adds. program.name is a model
+// name (emit/names.h).
 std::vector<CFile> emit_c(const loop::Program& program, const EmitOptions& options);
 
 // The C function that prints kernel `kernel`: "kws_conv_2d_0".

@@ -227,6 +227,7 @@ TEST(Emit, WeightsAreConstAlignedAndExact) {
   EXPECT_THAT(weights, HasSubstr("const union kws_nan_bits kws_nan = {{\n  0u, 2143289344u,\n}};"));
 }
 
+// A02: no later step can add to the arena unseen.
 TEST(Emit, RefusesABufferOutsideTheArena) {
   EmitOptions options;
   options.arena_bytes = 59;

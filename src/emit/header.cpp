@@ -14,6 +14,12 @@ void define(CText& out, const std::string& macro, const std::string& value) {
   out.raw("#define " + macro + " " + value);
 }
 
+// As an operand that anything may follow.
+std::string macro_integer(int64_t value) {
+  const std::string literal = int_literal(value, DType::kInt32);
+  return value < 0 ? "(" + literal + ")" : literal;
+}
+
 // {1, 49, 10, 1} as an initialiser, broken with backslashes where it is long.
 std::string shape_macro(const std::string& macro, const Shape& shape) {
   std::string text = "#define " + macro + " {";
@@ -45,7 +51,7 @@ void print_macros(CText& out, const Buffer& buffer, const EmitOptions& options,
     if (type.quantization && type.quantization->per_tensor()) {
       const std::optional<std::string> scale = float_literal(type.scale(), DType::kFloat32);
       if (scale) define(out, prefix + "SCALE", *scale);
-      define(out, prefix + "ZERO_POINT", int_literal(type.zero_point(), DType::kInt32));
+      define(out, prefix + "ZERO_POINT", macro_integer(type.zero_point()));
     }
   }
   if (options.io == EmitOptions::Io::kArena) {

@@ -12,6 +12,7 @@
 namespace ingot {
 namespace {
 
+// X08.
 TEST(Literals, Integers) {
   const struct {
     int64_t value;

@@ -11,6 +11,7 @@
 namespace ingot {
 namespace {
 
+// X03: keywords and names of libraries.
 TEST(Names, FollowTheRule) {
   const struct {
     std::string name;
@@ -49,6 +50,7 @@ TEST(Names, FollowTheRule) {
   }
 }
 
+// X01.
 TEST(Names, OfOneTableDifferAndAreIdentifiers) {
   std::vector<std::string> names = {"a",  "A",       "a_2", "a.",   "a:",   "",        "",
                                     "\n", "int",     "INT", "1",    "1.0",  "t_1",     "t",

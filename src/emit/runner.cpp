@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NAME_run: checks its arguments, then calls the kernels in order.
 #include "emit/block_printer.h"
+#include "emit/expr_printer.h"
 #include "emit/literals.h"
 #include "emit/symbols.h"
 #include "support/check.h"
@@ -137,6 +138,12 @@ void Runner::print_call(const loop::CallKernel& call) {
     const bool is_const = kernel.params[i].access == loop::Access::kRead;
     if (i > 0) code += ", ";
     code += pointer(*buffers_.at(argument.buffer), argument.offset_elements, is_const);
+  }
+  const Names no_names;
+  const Ranges no_ranges;
+  for (size_t i = 0; i < call.scalars.size(); ++i) {
+    if (!call.args.empty() || i > 0) code += ", ";
+    code += ExprPrinter(no_names, no_ranges, needs_).print(call.scalars[i]);
   }
   out_.line(code + ");");
 }

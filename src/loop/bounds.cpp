@@ -26,6 +26,7 @@ class Prover {
   std::vector<Unproved> prove(const Kernel& kernel) {
     do {
       unproved_.clear();
+      for (const Function::Parameter& p : kernel.scalars) values_.declare_unknown(p.name, p.type);
       walk(kernel.body);
     } while (values_.next_round());
     return std::move(unproved_);

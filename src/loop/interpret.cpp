@@ -27,7 +27,8 @@ bool lies_in_arena(const Buffer& b) {
 
 class Runner {
  public:
-  Runner(const Program& program, int64_t arena_bytes) : program_(program) {
+  Runner(const Program& program, int64_t arena_bytes, const OnBufferAccess& on_access)
+      : program_(program), on_access_(on_access) {
     for (size_t k = 0; k < program.kernels.size(); ++k) kernels_[program.kernels[k].name] = k;
     machines_.resize(program.kernels.size());
     const bool planned = std::ranges::all_of(program.buffers, [](const Buffer& b) {
@@ -113,7 +114,29 @@ class Runner {
     }
     std::unique_ptr<Machine>& machine = machines_[found->second];
     if (!machine) machine = std::make_unique<Machine>(translate(program_, kernel));
-    machine->run(args, {});
+    machine->run(args, call.scalars, {.on_access = watch(kernel, call)});
+    ++num_calls_;
+  }
+
+  // What the kernel touches by its parameters, as what the program touches in its buffers.
+  std::function<void(const MemoryAccess&)> watch(const Kernel& kernel, const CallKernel& call) {
+    if (!on_access_) return nullptr;
+    std::vector<BufferAccess> starts;
+    std::vector<int64_t> sizes;
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      const int64_t size = size_in_bytes(kernel.params[i].dtype);
+      starts.push_back({num_calls_, buffers_.at(call.args[i].buffer),
+                        call.args[i].offset_elements * size, 0, false});
+      sizes.push_back(size);
+    }
+    return [this, starts, sizes](const MemoryAccess& access) {
+      const auto param = static_cast<size_t>(access.param);
+      BufferAccess touched = starts[param];
+      touched.first_byte += access.element * sizes[param];
+      touched.size_bytes = access.lanes * sizes[param];
+      touched.is_store = access.is_store;
+      on_access_(touched);
+    };
   }
 
   std::span<uint8_t> bind(const Param& param, const BufferRef& ref) {
@@ -158,6 +181,8 @@ class Runner {
   }
 
   const Program& program_;
+  const OnBufferAccess& on_access_;
+  int64_t num_calls_ = 0;
   std::map<std::string, size_t> kernels_;
   std::map<std::string, size_t> buffers_;
   std::vector<std::unique_ptr<Machine>> machines_;
@@ -172,13 +197,13 @@ class Runner {
 void interpret(const Program& program, const Kernel& kernel,
                std::span<const std::span<uint8_t>> memory, const InterpretOptions& options) {
   CHECK(memory.size() == kernel.params.size());
-  Machine(translate(program, kernel)).run(memory, options);
+  Machine(translate(program, kernel)).run(memory, options.scalars, options);
 }
 
 std::vector<std::vector<uint8_t>> interpret(const Program& program,
                                             std::span<const std::vector<uint8_t>> inputs,
-                                            int64_t arena_bytes) {
-  Runner runner(program, arena_bytes);
+                                            int64_t arena_bytes, const OnBufferAccess& on_access) {
+  Runner runner(program, arena_bytes, on_access);
   runner.set_inputs(inputs);
   runner.run(program.runner);
   return runner.outputs();

@@ -21,6 +21,8 @@ struct MemoryAccess {
 struct InterpretOptions {
   // Called for each access to a parameter, if set.
   std::function<void(const MemoryAccess&)> on_access = nullptr;
+  // The literals of the kernel's scalars, if it has any.
+  std::vector<Expr> scalars = {};
 };
 
 // Runs `kernel` on memory given per parameter (exactly its elements, any alignment). Throws
@@ -29,12 +31,23 @@ struct InterpretOptions {
 void interpret(const Program& program, const Kernel& kernel,
                std::span<const std::span<uint8_t>> memory, const InterpretOptions& options = {});
 
+// One access of memory by a program, in the order in which they happen.
+struct BufferAccess {
+  int64_t call = 0;        // counts the kernels that have been called
+  size_t buffer = 0;       // index in program.buffers
+  int64_t first_byte = 0;  // in the buffer
+  int64_t size_bytes = 0;
+  bool is_store = false;
+};
+using OnBufferAccess = std::function<void(const BufferAccess&)>;
+
 // Runs the whole program: `inputs` as many as it has, in order, each exactly its size. Arena
 // buffers live at their offsets in one arena of `arena_bytes` (filled with noise first) if all have
 // offsets, else each in memory of its own. Returns the outputs.
 std::vector<std::vector<uint8_t>> interpret(const Program& program,
                                             std::span<const std::vector<uint8_t>> inputs,
-                                            int64_t arena_bytes = -1);
+                                            int64_t arena_bytes = -1,
+                                            const OnBufferAccess& on_access = nullptr);
 
 // The value of an expression without variables or loads.
 int64_t evaluate_int(const Program& program, const Expr& e);

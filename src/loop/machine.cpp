@@ -450,13 +450,23 @@ void Machine::run_store(const Step& step) {
   }
 }
 
-void Machine::run(std::span<const std::span<uint8_t>> memory, const InterpretOptions& options) {
+void Machine::run(std::span<const std::span<uint8_t>> memory, std::span<const Expr> scalars,
+                  const InterpretOptions& options) {
   size_t params = 0;
   for (Memory& m : t_.memories) {
     if (m.param < 0) continue;
     const std::span<uint8_t> given = memory[params++];
     CHECK(static_cast<int64_t>(given.size()) == m.num_elements * size_in_bytes(m.dtype));
     m.base = given.data();
+  }
+  CHECK(scalars.size() == t_.scalar_slots.size());
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    const auto* integer = as<IntLit>(scalars[i]);
+    const auto* real = as<FloatLit>(scalars[i]);
+    CHECK(integer || real);
+    Value& value = slots_[t_.scalar_slots[i]];
+    if (integer) value.i = integer->value;
+    if (real) value.f = real->value;
   }
   on_access_ = options.on_access ? &options.on_access : nullptr;
   run(t_.body);

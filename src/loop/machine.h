@@ -105,6 +105,7 @@ struct Translation {
   std::vector<Node> nodes;
   std::vector<Step> body;
   std::vector<Memory> memories;  // parameters first
+  std::vector<size_t> scalar_slots;  // of a kernel's scalars
   std::vector<TranslatedFunction> functions;
   std::vector<CallSite> calls;
   size_t num_slots = 0;
@@ -120,7 +121,9 @@ class Machine {
  public:
   explicit Machine(Translation translation);
 
-  void run(std::span<const std::span<uint8_t>> memory, const InterpretOptions& options);
+  // `scalars`: literals, one per scalar of the kernel.
+  void run(std::span<const std::span<uint8_t>> memory, std::span<const Expr> scalars,
+           const InterpretOptions& options);
   int64_t evaluate() { return eval_int(t_.result, 0); }
 
  private:

@@ -88,13 +88,19 @@ class Parser {
   }
 
   template <class T>
-  std::vector<T> parse_list(std::string_view open, std::string_view close, T (Parser::*item)()) {
+  std::vector<T> parse_items(std::string_view close, T (Parser::*item)()) {
     std::vector<T> items;
-    lexer_.expect(open);
-    while (!lexer_.is(close) && !lexer_.at_end()) {
+    while (!lexer_.is(close) && !lexer_.is(";") && !lexer_.at_end()) {
       if (!items.empty()) lexer_.expect(",");
       items.push_back((this->*item)());
     }
+    return items;
+  }
+
+  template <class T>
+  std::vector<T> parse_list(std::string_view open, std::string_view close, T (Parser::*item)()) {
+    lexer_.expect(open);
+    std::vector<T> items = parse_items(close, item);
     lexer_.expect(close);
     return items;
   }
@@ -189,7 +195,10 @@ class Parser {
   void parse_kernel() {
     Kernel k;
     k.name = lexer_.expect_word("the name of a kernel");
-    k.params = parse_list("(", ")", &Parser::parse_param);
+    lexer_.expect("(");
+    k.params = parse_items(")", &Parser::parse_param);
+    if (lexer_.accept(";")) k.scalars = parse_items(")", &Parser::parse_function_parameter);
+    lexer_.expect(")");
     k.comment = lexer_.expect_string();
     k.body = parse_braced();
     leave_all();
@@ -319,7 +328,10 @@ class Parser {
   Stmt parse_call() {
     CallKernel call;
     call.kernel = lexer_.expect_word("the name of a kernel");
-    call.args = parse_list("(", ")", &Parser::parse_buffer_ref);
+    lexer_.expect("(");
+    call.args = parse_items(")", &Parser::parse_buffer_ref);
+    if (lexer_.accept(";")) call.scalars = parse_items(")", &Parser::parse_expr);
+    lexer_.expect(")");
     if (lexer_.accept("note")) {
       CallNote note;
       note.name = lexer_.expect_string();

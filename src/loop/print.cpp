@@ -190,6 +190,9 @@ class BlockPrinter {
       args += ref.buffer;
       if (ref.offset_elements != 0) args += fmt::format(" + {}", ref.offset_elements);
     }
+    for (size_t i = 0; i < c.scalars.size(); ++i) {
+      args += (i == 0 ? "; " : ", ") + print(c.scalars[i]);
+    }
     std::string note;
     if (notes_ && next_note_ < notes_->size()) {
       const CallNote& n = (*notes_)[next_note_++];
@@ -243,11 +246,13 @@ std::string print(const Buffer& b, PrintOptions options) {
   return text + "\n";
 }
 
+std::string print(const Function::Parameter& p) {
+  return fmt::format("{}: {}", p.name, print(p.type));
+}
+
 std::string print(const Function& f) {
   std::string params;
-  for (const Function::Parameter& p : f.params) {
-    params += fmt::format("{}{}: {}", params.empty() ? "" : ", ", p.name, print(p.type));
-  }
+  for (const Function::Parameter& p : f.params) params += (params.empty() ? "" : ", ") + print(p);
   std::string text = fmt::format("function {}({}) -> {} {}", f.name, params, print(f.result->type),
                                  quote_text(f.comment));
   if (!f.spelling.empty()) text += " spelling " + quote_text(f.spelling);
@@ -269,6 +274,9 @@ std::string print(const Block& block) {
 std::string print(const Kernel& kernel) {
   std::string params;
   for (const Param& p : kernel.params) params += (params.empty() ? "" : ", ") + print(p);
+  for (size_t i = 0; i < kernel.scalars.size(); ++i) {
+    params += (i == 0 ? "; " : ", ") + print(kernel.scalars[i]);
+  }
   BlockPrinter body;
   body.print_block(kernel.body, 1);
   return fmt::format("kernel {}({}) {} {{\n{}}}\n", kernel.name, params, quote_text(kernel.comment),

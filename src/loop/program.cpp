@@ -35,7 +35,9 @@ bool same(const Store& a, const Store& b) {
 }
 bool same(const Comment& a, const Comment& b) { return a.text == b.text; }
 bool same(const CallKernel& a, const CallKernel& b) {
-  return a.kernel == b.kernel && a.args == b.args;
+  const auto same_value = [](const Expr& x, const Expr& y) { return equal(x, y); };
+  return a.kernel == b.kernel && a.args == b.args &&
+         std::ranges::equal(a.scalars, b.scalars, same_value);
 }
 
 bool same(const Stmt& a, const Stmt& b) {
@@ -52,17 +54,19 @@ bool same(const Buffer& a, const Buffer& b) {
          a.tie_group == b.tie_group && a.tie_offset_bytes == b.tie_offset_bytes;
 }
 
+bool same_parameter(const Function::Parameter& a, const Function::Parameter& b) {
+  return a.name == b.name && a.type == b.type;
+}
+
 bool same(const Function& a, const Function& b) {
-  const auto same_parameter = [](const Function::Parameter& p, const Function::Parameter& q) {
-    return p.name == q.name && p.type == q.type;
-  };
   return a.name == b.name && std::ranges::equal(a.params, b.params, same_parameter) &&
          equal(a.body, b.body) && equal(a.result, b.result) && a.comment == b.comment &&
          a.spelling == b.spelling;
 }
 
 bool same(const Kernel& a, const Kernel& b) {
-  return a.name == b.name && a.params == b.params && equal(a.body, b.body) &&
+  return a.name == b.name && a.params == b.params &&
+         std::ranges::equal(a.scalars, b.scalars, same_parameter) && equal(a.body, b.body) &&
          a.comment == b.comment;
 }
 

@@ -67,10 +67,11 @@ struct BufferRef {
   int64_t offset_elements = 0;
   bool operator==(const BufferRef&) const = default;
 };
-// Only in the runner. One BufferRef per parameter of the kernel.
+// Only in the runner. One BufferRef per parameter of the kernel, one literal per scalar.
 struct CallKernel {
   std::string kernel;
   std::vector<BufferRef> args;
+  std::vector<Expr> scalars = {};
 };
 
 struct Stmt {
@@ -95,13 +96,6 @@ struct Param {
   bool operator==(const Param&) const = default;
 };
 
-struct Kernel {
-  std::string name;  // a C identifier without the model's prefix, unique: "conv_2d_3"
-  std::vector<Param> params;
-  Block body;
-  std::string comment;  // what it computes, for people, without model names: kernels may be shared
-};
-
 // A scalar function, printed as a static function of C; the meaning of a target's intrinsic is one
 // too, with `spelling` set: then the C calls that instead of printing the body.
 struct Function {
@@ -115,6 +109,15 @@ struct Function {
   Expr result;
   std::string comment;
   std::string spelling;
+};
+
+struct Kernel {
+  std::string name;  // a C identifier without the model's prefix, unique: "conv_2d_3"
+  std::vector<Param> params;
+  Block body;
+  std::string comment;  // what it computes, for people, without model names: kernels may be shared
+  // Parameters after `params` for values in which its calls differ: zero points, multipliers.
+  std::vector<Function::Parameter> scalars = {};
 };
 
 enum class BufferKind : uint8_t {

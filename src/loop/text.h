@@ -26,6 +26,9 @@
 //     call conv_2d_0(x, w0, t0 + 16) note "conv1" conv_2d macs 320000 operators [0, 1]
 //   }
 //
+// Scalars of kernels and their literals in calls follow after a semicolon: kernel k(x: int8[5] read
+// align 1; zero: int32), call k(t0; -128).
+//
 // Access is read, write, update or constant. Integer literals are int32 unless they carry a type
 // (5:int64), float literals float32 (0.5, 0.5:float64); inf:float32 and nan:float32 always carry
 // theirs. x - 5 is x + -5, and x - (5) is the subtraction. A vector access is x[i]:int8x16 align 4.

@@ -45,6 +45,11 @@ class Translator {
       out_.memories.push_back({param.name, param.dtype, param.num_elements, static_cast<int64_t>(p),
                                param.access != Access::kRead});
     }
+    for (const Function::Parameter& p : kernel.scalars) {
+      CHECK(p.type.is_scalar());
+      out_.scalar_slots.push_back(new_slots(1));
+      variables_.declare(p.name, out_.scalar_slots.back());
+    }
     out_.body = block(kernel.body);
   }
 

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "support/arithmetic.h"
 
@@ -100,21 +102,39 @@ Interval range_of(DType dtype) {
   return {lowest(dtype), highest(dtype)};
 }
 
-ConstantContents::ConstantContents(const Program& program) { collect(program, program.runner); }
+// What a runner's calls name; programs may have 100,000 calls, kernels and buffers.
+struct ConstantContents::Index {
+  std::map<std::string_view, const Kernel*> kernels;
+  std::map<std::string_view, const Buffer*> buffers;
 
-void ConstantContents::collect(const Program& program, const Block& block) {
+  explicit Index(const Program& program) {
+    for (const Kernel& kernel : program.kernels) kernels.emplace(kernel.name, &kernel);
+    for (const Buffer& buffer : program.buffers) buffers.emplace(buffer.name, &buffer);
+  }
+  template <class T>
+  static const T* find(const std::map<std::string_view, const T*>& all, const std::string& name) {
+    const auto found = all.find(name);
+    return found == all.end() ? nullptr : found->second;
+  }
+};
+
+ConstantContents::ConstantContents(const Program& program) {
+  collect(Index(program), program.runner);
+}
+
+void ConstantContents::collect(const Index& index, const Block& block) {
   for (const Stmt& s : block) {
     if (const auto* loop = std::get_if<For>(&s.kind)) {
-      collect(program, loop->body);
+      collect(index, loop->body);
     } else if (const auto* branch = std::get_if<If>(&s.kind)) {
-      collect(program, branch->then_body);
-      collect(program, branch->else_body);
+      collect(index, branch->then_body);
+      collect(index, branch->else_body);
     }
     const auto* call = std::get_if<CallKernel>(&s.kind);
-    const Kernel* kernel = call ? find_kernel(program, call->kernel) : nullptr;
+    const Kernel* kernel = call ? Index::find(index.kernels, call->kernel) : nullptr;
     if (!kernel) continue;
     for (size_t i = 0; i < std::min(kernel->params.size(), call->args.size()); ++i) {
-      const Buffer* buffer = find_buffer(program, call->args[i].buffer);
+      const Buffer* buffer = Index::find(index.buffers, call->args[i].buffer);
       const bool constant = buffer && buffer->kind == BufferKind::kConstant && buffer->data;
       places_[{kernel->name, kernel->params[i].name}].push_back(
           {constant ? buffer : nullptr, call->args[i].offset_elements});

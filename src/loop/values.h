@@ -24,7 +24,8 @@ class ConstantContents {
   std::optional<Interval> range(const Kernel& kernel, const Param& param);
 
  private:
-  void collect(const Program& program, const Block& block);
+  struct Index;
+  void collect(const Index& index, const Block& block);
 
   struct Place {
     const Buffer* buffer = nullptr;

@@ -326,6 +326,10 @@ class ProgramChecker {
       if (p.constant && p.access != Access::kRead) wrong("a constant that is written");
       body.declare_param(p);
     }
+    for (const Function::Parameter& p : k.scalars) {
+      if (!p.type.is_scalar()) fault(fmt::format("kernel {}: {} is no scalar", k.name, p.name));
+      body.declare_value(p.name, p.type);
+    }
     body.check_block(k.body);
   }
 
@@ -375,11 +379,27 @@ class ProgramChecker {
       return fault(fmt::format("run: call of {} with {} arguments instead of {}", kernel.name,
                                call.args.size(), kernel.params.size()));
     }
+    check_scalars(kernel, call);
     for (size_t i = 0; i < call.args.size(); ++i) {
       const std::string what = find_argument_fault(kernel.params[i], call.args[i]);
       if (!what.empty()) {
         fault(fmt::format("run: call of {}: argument {} for {}: {}", kernel.name,
                           call.args[i].buffer, kernel.params[i].name, what));
+      }
+    }
+  }
+
+  void check_scalars(const Kernel& kernel, const CallKernel& call) {
+    if (kernel.scalars.size() != call.scalars.size()) {
+      return fault(fmt::format("run: call of {} with {} scalars instead of {}", kernel.name,
+                               call.scalars.size(), kernel.scalars.size()));
+    }
+    for (size_t i = 0; i < call.scalars.size(); ++i) {
+      const Expr& value = call.scalars[i];
+      const bool literal = value && (as<IntLit>(value) || as<FloatLit>(value));
+      if (!literal || value->type != kernel.scalars[i].type) {
+        fault(fmt::format("run: call of {}: {} needs a literal of its type", kernel.name,
+                          kernel.scalars[i].name));
       }
     }
   }

@@ -130,12 +130,13 @@ loop::Block Lowering::store(const Expr& index, Expr value) {
 }
 
 std::string Lowering::fresh(const std::string& name) {
-  std::string candidate = name;
-  for (int64_t n = 1; std::ranges::find(names_, candidate) != names_.end(); ++n) {
-    candidate = name + std::to_string(n);
+  if (names_.insert(name).second) return name;
+  // Names are never given back, so the search goes on where the last one ended.
+  int64_t& number = last_numbers_[name];
+  for (;;) {
+    const auto [candidate, is_new] = names_.insert(name + std::to_string(++number));
+    if (is_new) return *candidate;
   }
-  names_.push_back(candidate);
-  return candidate;
 }
 
 LoweredKernel Lowering::finish() && {

@@ -7,6 +7,8 @@
 // dtype), int64 for 64-bit ones, and as they are for floats; only `load` and `store` know the
 // width.
 #pragma once
+#include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -86,7 +88,8 @@ class Lowering {
   const Node& node_;
   Rounding rounding_;
   LoweredKernel result_;
-  std::vector<std::string> names_;
+  std::set<std::string> names_;  // taken
+  std::map<std::string, int64_t> last_numbers_;
 };
 
 // Runs the node's `lower` rule.

@@ -79,6 +79,7 @@ TEST(Softmax, LargestScaleIsAMaximum) {
   EXPECT_EQ(disagreement(node), "");
 }
 
+// E15.
 TEST(Softmax, FloatDoesNotOverflow) {
   const OneNode node{Softmax{},
                      {given(float_type({2, 2}), std::vector<float>{1000, 1000, -1000, 1000})},

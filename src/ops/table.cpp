@@ -27,7 +27,14 @@ Bytes table_of(const Op& op, const TensorType& x, const TensorType& y) {
 loop::Expr look_up(Lowering& lowering, const Bytes& table, const loop::Expr& element,
                    const TensorType& x, const TensorType& y) {
   const std::string param = lowering.constant("table", y.dtype, table);
-  return Lowering::load(param, y.dtype, element - lowest(x.dtype));
+  const loop::Expr index = element - lowest(x.dtype);
+  // What is loaded is of x's type to who proves bounds. Of what was computed (a quotient, what a
+  // function returned) only we know; where a compiler sees it too, the mask costs nothing.
+  const auto* cast = loop::as<loop::Cast>(element);
+  const bool is_loaded = loop::as<loop::Load>(cast ? cast->a : element) != nullptr;
+  return Lowering::load(
+      param, y.dtype,
+      is_loaded ? index : loop::binary(loop::BinaryOp::kAnd, index, loop::lit(255)));
 }
 
 }  // namespace ingot

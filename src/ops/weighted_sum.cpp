@@ -79,7 +79,8 @@ Fault check_factors(const TensorType& x, const TensorType& weights, const Tensor
   constexpr double kLargest = 1 << 30;
   const auto count = static_cast<int64_t>(weights.quantization->scales.size());
   for (int64_t c = 0; c < count; ++c) {
-    const double factor = rescale_factor(x, weights, y, c);
+    const double factor = std::max(rescale_factor(x, weights, y, c, Rounding::kDouble),
+                                   rescale_factor(x, weights, y, c, Rounding::kFloat));
     if (factor < kLargest) continue;
     return quantization_fault(fmt::format(
         "the product of input and weight scale is {} times the output scale, less than 2^30 is "
@@ -197,7 +198,9 @@ WeightedSum::WeightedSum(Lowering& lowering, int64_t channel_axis, bool zero_poi
   Rescale rescale;
   rescale.factors.clear();
   const auto count = static_cast<int64_t>(weights.quantization->scales.size());
-  for (int64_t c = 0; c < count; ++c) rescale.factors.push_back(rescale_factor(x, weights, y, c));
+  for (int64_t c = 0; c < count; ++c) {
+    rescale.factors.push_back(rescale_factor(x, weights, y, c, lowering.rounding()));
+  }
   const Bytes* bias = bias_.empty() ? nullptr : &lowering.input_constant(2);
   rescale.accumulator_bound = accumulator_bound(x, weights, lowering.input_constant(1), bias,
                                                 channel_axis, zero_point_in_bias);

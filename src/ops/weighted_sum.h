@@ -35,10 +35,13 @@ Fault check_weighted_sum(Operands inputs, std::span<const TensorType> declared,
 // At least x and the weights are there, and not more than three inputs; one output.
 Fault check_weighted_sum_arity(Operands inputs, std::span<const TensorType> declared);
 
-// The factor from accumulators of channel `channel` to the output's scale.
+// The factor from accumulators of channel `channel` to the output's scale; for kFloat worked out in
+// float32, as XNNPACK does (input scale times kernel scale, divided by output scale).
 inline double rescale_factor(const TensorType& x, const TensorType& weights, const TensorType& y,
-                             int64_t channel) {
-  return double{x.scale()} * double{weights.quantization->scale(channel)} / double{y.scale()};
+                             int64_t channel, Rounding rounding) {
+  const float weight_scale = weights.quantization->scale(channel);
+  if (rounding == Rounding::kFloat) return double{x.scale() * weight_scale / y.scale()};
+  return double{x.scale()} * double{weight_scale} / double{y.scale()};
 }
 
 // No accumulator's magnitude, nor that of any partial sum, exceeds this: the largest over the
@@ -105,7 +108,7 @@ void weighted_sum(std::span<const TensorView> inputs, const MutableTensorView& y
   int64_t sum = has_bias ? int_at(inputs[2], channel) : 0;
   for_each_term(
       [&](int64_t xi, int64_t wi) { sum += (int_at(x, xi) - x_zero) * (int_at(w, wi) - w_zero); });
-  const double factor = rescale_factor(*x.type, *w.type, *y.type, channel);
+  const double factor = rescale_factor(*x.type, *w.type, *y.type, channel, rounding);
   const int64_t scaled = requantize(saturate32(sum), factor, rounding);
   set_int(y, y_index, saturate(y.type->zero_point() + scaled, y.type->dtype));
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/evaluate.h"
+#include "passes/constant_nodes.h"
 #include "passes/passes.h"
 
 namespace ingot {
@@ -19,24 +20,26 @@ bool can_fold(const Graph& graph, const Node& node, int64_t largest_bytes) {
 
 }  // namespace
 
+bool compute_if_constant(Graph& graph, const Node& node, Rounding rounding, int64_t largest_bytes) {
+  if (!can_fold(graph, node, largest_bytes)) return false;
+  std::vector<std::vector<uint8_t>> results;
+  std::vector<std::span<uint8_t>> spans;
+  for (const ValueId id : node.outputs) {
+    results.emplace_back(static_cast<size_t>(graph[id].type.size_bytes()));
+  }
+  for (std::vector<uint8_t>& result : results) spans.emplace_back(result);
+  const auto bytes_of = [&](ValueId id) { return graph[id].constant->view(); };
+  evaluate(graph, node, bytes_of, spans, rounding);
+  for (size_t i = 0; i < results.size(); ++i) {
+    graph[node.outputs[i]].constant = Bytes(std::move(results[i]));
+  }
+  return true;
+}
+
 Graph fold_constants(Graph graph, Rounding rounding, int64_t largest_bytes) {
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
-    if (!can_fold(graph, node, largest_bytes)) {
-      kept.push_back(std::move(node));
-      continue;
-    }
-    std::vector<std::vector<uint8_t>> results;
-    std::vector<std::span<uint8_t>> spans;
-    for (const ValueId id : node.outputs) {
-      results.emplace_back(static_cast<size_t>(graph[id].type.size_bytes()));
-    }
-    for (std::vector<uint8_t>& result : results) spans.emplace_back(result);
-    const auto bytes_of = [&](ValueId id) { return graph[id].constant->view(); };
-    evaluate(graph, node, bytes_of, spans, rounding);
-    for (size_t i = 0; i < results.size(); ++i) {
-      graph[node.outputs[i]].constant = Bytes(std::move(results[i]));
-    }
+    if (!compute_if_constant(graph, node, rounding, largest_bytes)) kept.push_back(std::move(node));
   }
   graph.nodes = std::move(kept);
   return graph;

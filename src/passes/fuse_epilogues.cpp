@@ -11,6 +11,9 @@ namespace {
 size_t index_of(ValueId id) { return static_cast<size_t>(id.index); }
 
 // Operators that give bytes another name or move them in bulk have no store to carry steps.
+// Each step may bring a parameter. C99 promises functions of 127, cores pass four in registers.
+constexpr size_t kMostSteps = 16;
+
 bool can_carry_steps(const Node& node) {
   return node.outputs.size() == 1 && !node.as<Reshape>() && !node.as<Concat>() &&
          !node.as<Copy>() && !node.as<Pad>();
@@ -60,7 +63,7 @@ class Fuser {
     const TensorType& result = graph_[node.outputs[0]].type;
     if (graph_[input].type.shape != result.shape) return false;
     const Node& producer = graph_.nodes[static_cast<size_t>(producer_of(input))];
-    if (!can_carry_steps(producer)) return false;
+    if (!can_carry_steps(producer) || producer.epilogue.size() >= kMostSteps) return false;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (i != position && !is_fit_operand(node.inputs[i], result, producer_of(input)))
         return false;

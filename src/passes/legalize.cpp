@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "ops/operands.h"
+#include "passes/constant_nodes.h"
 #include "passes/passes.h"
 
 namespace ingot {
@@ -32,15 +33,22 @@ std::vector<std::string> tensors_of(const Graph& graph, const Node& node) {
 
 Diagnostics legalize(const Graph& graph) {
   Diagnostics diagnostics;
+  // Limits ask for constants: those too that only follow from others, as weights do that are stored
+  // as float16.
+  Graph known = graph;
   for (const Node& node : graph.nodes) {
     const OpRules& rules = rules_of(node.op);
-    const std::vector<Operand> inputs = operands_of(graph, node.inputs);
+    const std::vector<Operand> inputs = operands_of(known, node.inputs);
     const std::vector<TensorType> outputs = output_types_of(graph, node);
     for (const Limit& limit : rules.limits) {
       if (limit.holds(node.op, inputs, outputs)) continue;
       diagnostics.push_back({Code::kUnsupportedOperator, where(node),
                              fmt::format("not supported: it must hold that {}", limit.sentence), "",
                              tensors_of(graph, node)});
+    }
+    // After a refusal nothing will be compiled; it only must not be computed what is not legal.
+    if (diagnostics.empty()) {
+      compute_if_constant(known, node, Rounding::kDouble, kLargestFoldedBytes);
     }
   }
   return diagnostics;

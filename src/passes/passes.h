@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "ops/rules.h"
+#include "passes/constant_nodes.h"
 #include "support/diagnostic.h"
 
 namespace ingot {
@@ -18,7 +19,7 @@ Diagnostics legalize(const Graph& graph);
 
 // op(constants) -> constant, by the operator's reference, where the result has at most
 // `largest_bytes`.
-Graph fold_constants(Graph graph, Rounding rounding, int64_t largest_bytes = int64_t{1} << 24);
+Graph fold_constants(Graph graph, Rounding rounding, int64_t largest_bytes = kLargestFoldedBytes);
 
 // pad(x) -> conv_2d or depthwise_conv_2d: the padding becomes an attribute of the convolution,
 // where only height and width are padded, with the zero point (0 for floats), and nothing else

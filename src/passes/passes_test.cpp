@@ -3,6 +3,7 @@
 // happen, `after` is empty.
 #include "passes/passes.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -292,6 +293,24 @@ TEST_P(Passes, TextToText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, Passes, testing::ValuesIn(kCases));
+
+// A sum of many results, each of which is there before the sum begins.
+TEST(FuseEpilogues, AddsNoMoreThanSixteenSteps) {
+  const std::string type = ": int8[5] scale 0.5 zero_point 7 = ";
+  std::string text = "graph \"net\"\nx" + type + "input\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("a{}{}binary(kind=mul) x, x\n", i, type);
+  text += "s0" + type + "binary(kind=sub) x, x\n";
+  for (int i = 0; i < 40; ++i) {
+    text += fmt::format("s{}{}binary(kind=add) s{}, a{}\n", i + 1, type, i, i);
+  }
+  const Result<Graph> graph = parse_graph(text + "output s40\n");
+  ASSERT_TRUE(graph.has_value());
+  std::vector<size_t> steps;
+  for (const Node& node : fuse_epilogues(*graph).nodes) {
+    if (!node.epilogue.empty()) steps.push_back(node.epilogue.size());
+  }
+  EXPECT_THAT(steps, testing::ElementsAre(16, 16, 6));
+}
 
 TEST(Optimize, CallsItsHookAfterEachPassInOrder) {
   const Result<Graph> graph = parse_graph(kCases[0].before);

@@ -11,15 +11,6 @@
 namespace ingot {
 namespace {
 
-// 2656768 as "2,656,768".
-std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<size_t>(at), ",");
-  }
-  return digits;
-}
-
 std::string row(std::string_view key, const std::string& value) {
   return fmt::format("{:<13}{}\n", key, value);
 }
@@ -76,6 +67,14 @@ std::string table(const std::vector<OperatorFacts>& operators) {
 }
 
 }  // namespace
+
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<size_t>(at), ",");
+  }
+  return digits;
+}
 
 std::string short_name(const std::string& name) {
   constexpr size_t kLongest = 48;

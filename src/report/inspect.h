@@ -32,6 +32,8 @@ struct InspectFacts {
   int64_t num_tensors = 0;
 };
 
+// 2656768 as "2,656,768".
+std::string grouped(int64_t number);
 // A name for a table: quoted, long ones with their middle left out.
 std::string short_name(const std::string& name);
 

@@ -2,6 +2,7 @@
 #include "report/metadata.h"
 
 #include <algorithm>
+#include <set>
 
 #include "report/order.h"
 
@@ -49,7 +50,11 @@ Json optional_number(const std::optional<int64_t>& number) {
   return number ? Json(*number) : Json();
 }
 
-Json distances_json(const plan::Problem& problem) {
+Json distances_json(const plan::Problem& problem, const plan::Plan& plan) {
+  std::set<int64_t> in_reverse;
+  for (const plan::StepDirection& d : plan.directions) {
+    if (d.direction == plan::Direction::kReverse) in_reverse.insert(d.step);
+  }
   Json distances = Json::array();
   for (const plan::Overlap& overlap : problem.overlaps) {
     const auto name_of_buffer = [&](int64_t b) {
@@ -59,7 +64,8 @@ Json distances_json(const plan::Problem& problem) {
                          {"input", name_of_buffer(overlap.input)},
                          {"step", overlap.step},
                          {"forward", optional_number(overlap.forward)},
-                         {"reverse", optional_number(overlap.reverse)}});
+                         {"reverse", optional_number(overlap.reverse)},
+                         {"runs", in_reverse.contains(overlap.step) ? "reverse" : "forward"}});
   }
   return distances;
 }
@@ -95,12 +101,12 @@ Json plan_json(const loop::Program& program, const ArenaFacts& arena) {
   const bool order_optimal = is_order_optimal(program, arena);
   return {{"order", std::move(order)},
           {"buffers", buffers_json(program, arena)},
-          {"distances", distances_json(arena.problem)},
+          {"distances", distances_json(arena.problem, arena.plan)},
           {"lower_bound_bytes", pool.lower_bound_bytes},
           {"optimal", arena.plan.optimal && order_optimal},
           {"packing_optimal", arena.plan.optimal},
           {"order_optimal", order_optimal},
-          {"within", {{"overlap", false}, {"streaming", false}}},
+          {"within", {{"overlap", true}, {"streaming", false}}},
           {"witness",
            {{"time", pool.witness_time},
             {"buffers", std::move(witness_buffers)},

@@ -58,10 +58,7 @@ int64_t bound_of_any_order(const loop::Program& program, const ArenaFacts& arena
   for (size_t b = 0; b < arena.buffers.size(); ++b) {
     buffers[program.buffers.at(arena.buffers[b]).name] = &arena.problem.buffers.at(b);
   }
-  int64_t bound = 0;
-  for (const Touched& call : calls_of(program)) {
-    std::set<std::string> names = call.read;
-    names.insert(call.written.begin(), call.written.end());
+  const auto bytes_of = [&](const std::set<std::string>& names) {
     int64_t bytes = 0;
     std::map<int64_t, int64_t> largest_of_group;
     for (const std::string& name : names) {
@@ -76,7 +73,11 @@ int64_t bound_of_any_order(const loop::Program& program, const ArenaFacts& arena
       }
     }
     for (const auto& [group, largest] : largest_of_group) bytes += largest;
-    bound = std::max(bound, bytes);
+    return bytes;
+  };
+  int64_t bound = 0;
+  for (const Touched& call : calls_of(program)) {
+    bound = std::max({bound, bytes_of(call.read), bytes_of(call.written)});
   }
   return bound;
 }

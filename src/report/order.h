@@ -8,8 +8,9 @@
 
 namespace ingot {
 
-// What every order of the calls needs: for some call, all arena buffers that it touches exist at
-// once. Of buffers that lie inside one another (tied groups) only the largest is counted.
+// What every order of the calls needs: for some call, all arena buffers that it reads exist at
+// once, and all that it writes; these may overlap those. Of buffers that lie inside one another
+// (tied groups) only the largest is counted.
 int64_t bound_of_any_order(const loop::Program& program, const ArenaFacts& arena);
 
 // True if no order of the calls has a lower arena: the plan is as low as bound_of_any_order, or it

@@ -34,7 +34,7 @@ struct Case {
 
 TEST(Order, BoundAndChain) {
   const Case cases[] = {
-      {"call move(x, a)\ncall move(a, b)\ncall move(b, y)\n", 10, true},
+      {"call move(x, a)\ncall move(a, b)\ncall move(b, y)\n", 6, true},
       {"call move(x, a)\ncall move(x, c)\ncall move(a, y)\n", 4, false},
       {"call move(x, y)\n", 0, true},
   };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/schedule.h"
 
+#include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "schedule/unroll_and_jam.h"
+#include "loop/rewrite.h"
+#include "loop/transform.h"
 
 namespace ingot {
 namespace {
@@ -17,16 +18,53 @@ constexpr int64_t kJamFactor = 4;
 // The loops over output channels, by the names that lowering gives them.
 constexpr std::array<const char*, 2> kChannelLoops = {"oc", "c"};
 
+loop::Kernel jammed(loop::Kernel kernel) {
+  for (const char* variable : kChannelLoops) {
+    std::optional<loop::Block> body = loop::unroll_and_jam(kernel.body, variable, kJamFactor);
+    if (body) kernel.body = *std::move(body);
+  }
+  return kernel;
+}
+
+bool stores_to_param(const loop::Kernel& kernel, const loop::Block& block) {
+  bool stores = false;
+  loop::for_each_stmt(block, [&](const loop::Stmt& s) {
+    const auto* store = std::get_if<loop::Store>(&s.kind);
+    stores = stores || (store && std::ranges::any_of(kernel.params, [&](const loop::Param& p) {
+                          return p.name == store->buffer;
+                        }));
+  });
+  return stores;
+}
+
 }  // namespace
 
-loop::Program schedule(loop::Program program, const Target& /*target*/) {
-  for (loop::Kernel& kernel : program.kernels) {
-    for (const char* variable : kChannelLoops) {
-      std::optional<loop::Kernel> jammed = unroll_and_jam(kernel, variable, kJamFactor);
-      if (jammed) kernel = std::move(*jammed);
-    }
+std::optional<loop::Kernel> reverse(const loop::Kernel& kernel) {
+  std::vector<std::string> variables;
+  loop::for_each_stmt(kernel.body, [&](const loop::Stmt& s) {
+    const auto* f = std::get_if<loop::For>(&s.kind);
+    if (f && stores_to_param(kernel, f->body)) variables.push_back(f->variable);
+  });
+  if (variables.empty()) return std::nullopt;
+  loop::Kernel reversed = kernel;
+  for (const std::string& variable : variables) {
+    std::optional<loop::Block> body = loop::reverse(reversed.body, variable);
+    if (!body) return std::nullopt;
+    reversed.body = *std::move(body);
   }
-  return program;
+  return reversed;
+}
+
+Scheduled schedule(loop::Program program, const Target& /*target*/) {
+  Scheduled scheduled;
+  for (loop::Kernel& kernel : program.kernels) {
+    std::optional<loop::Kernel> reversed = reverse(kernel);
+    if (reversed) reversed = jammed(*std::move(reversed));
+    scheduled.reversed.push_back(std::move(reversed));
+    kernel = jammed(std::move(kernel));
+  }
+  scheduled.program = std::move(program);
+  return scheduled;
 }
 
 }  // namespace ingot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a loop program to addresses: the runner's allocations become the planner's problem, and the
-// planner's answer becomes offsets.
+// planner's answer becomes offsets, and the directions in which kernels run.
 //
 // The planner sees buffers of the arena only. The caller's inputs and outputs are parameters of the
 // runner: they never enter the problem, so no plan can share, grow or retype them. With
@@ -13,6 +13,7 @@
 
 #include "loop/program.h"
 #include "plan/plan.h"
+#include "storage/overlaps.h"
 
 namespace ingot {
 
@@ -23,19 +24,24 @@ struct StorageOptions {
 };
 
 struct Storage {
-  loop::Program program;  // with offset_bytes of every buffer that lies in the arena
+  // With offset_bytes of every buffer that lies in the arena, and kernels in the plan's directions.
+  loop::Program program;
   plan::Problem problem;
   plan::Plan plan;              // of problem; checked by plan::find_violation
   std::vector<size_t> buffers;  // by buffer of the problem: its index in program.buffers
   int64_t num_steps = 0;        // time points of the runner: one per call
   int64_t arena_bytes = 0;
+  int64_t arena_bytes_in_given_order = 0;  // what the calls would need in the order of `lower`
   int64_t arena_alignment = 1;  // of the arena's start, for the offsets to mean what they say
 };
 
-// The planner's problem for `program`, and which of its buffers each allocation is.
-Storage make_problem(loop::Program program, const StorageOptions& options);
+// The planner's problem for `program`, and which of its buffers each allocation is. `reversed` is
+// by kernel (empty: all run forward only).
+Storage make_problem(loop::Program program, ReversedKernels reversed,
+                     const StorageOptions& options);
 
-// make_problem, solved: offsets are set. Throws InternalError if the plan breaks a rule.
-Storage place(loop::Program program, const StorageOptions& options);
+// make_problem, solved: offsets are set. The calls may come in another order than given, if the
+// arena is smaller so (storage/order.h). Throws InternalError if the plan breaks a rule.
+Storage place(loop::Program program, ReversedKernels reversed, const StorageOptions& options);
 
 }  // namespace ingot

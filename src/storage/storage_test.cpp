@@ -148,7 +148,7 @@ const Case kCases[] = {
 
 TEST(MakeProblem, Lifetimes) {
   for (const Case& row : kCases) {
-    const Storage storage = make_problem(program_of(row.buffers, row.runner), row.options);
+    const Storage storage = make_problem(program_of(row.buffers, row.runner), {}, row.options);
     EXPECT_EQ(text_of(storage.problem), row.problem) << row.title;
     ASSERT_EQ(storage.buffers.size(), storage.problem.buffers.size()) << row.title;
     for (size_t i = 0; i < storage.buffers.size(); ++i) {
@@ -160,7 +160,7 @@ TEST(MakeProblem, Lifetimes) {
 
 TEST(Place, GivesOffsetsToWhatLiesInTheArena) {
   const loop::Program program = program_of(kChainBuffers, kChain);
-  const Storage by_caller = place(program, {});
+  const Storage by_caller = place(program, {}, {});
   EXPECT_EQ(by_caller.num_steps, 4);
   EXPECT_EQ(by_caller.arena_bytes, 11);
   EXPECT_EQ(by_caller.arena_alignment, 4);
@@ -172,7 +172,7 @@ TEST(Place, GivesOffsetsToWhatLiesInTheArena) {
   }
 
   // y takes the place of x, which is dead by then.
-  const Storage in_arena = place(program, {.io_in_arena = true, .reuse_inputs = true});
+  const Storage in_arena = place(program, {}, {.io_in_arena = true, .reuse_inputs = true});
   EXPECT_EQ(in_arena.arena_bytes, 13);
   EXPECT_FALSE(loop::find_buffer(in_arena.program, "w")->offset_bytes.has_value());
 }
@@ -184,7 +184,7 @@ TEST(Place, KeepsTheDistancesOfTiedBuffers) {
                        "buffer whole int8[5] arena align 4 tie 0 0\n"
                        "buffer t int8[9] arena align 1\n",
                        "call one(t)\ncall two(a, t)\ncall two(b, t)\ncall one(whole)\n"),
-            {});
+            {}, {});
   const int64_t whole = loop::find_buffer(storage.program, "whole")->offset_bytes.value();
   EXPECT_EQ(whole % 4, 0);
   EXPECT_EQ(loop::find_buffer(storage.program, "a")->offset_bytes, whole);
@@ -192,7 +192,7 @@ TEST(Place, KeepsTheDistancesOfTiedBuffers) {
   EXPECT_EQ(storage.arena_bytes, 14);
 }
 
-TEST(Place, EmptyPrograms) { EXPECT_EQ(place(loop::Program(), {}).arena_bytes, 0); }
+TEST(Place, EmptyPrograms) { EXPECT_EQ(place(loop::Program(), {}, {}).arena_bytes, 0); }
 
 }  // namespace
 }  // namespace ingot

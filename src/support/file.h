@@ -22,9 +22,10 @@ struct OutputFile {
   std::string bytes;
 };
 
-// Writes all files into `folder` (made if missing) or none that is half-written: each file goes to
-// a temporary name in the same folder, is flushed, and is renamed when all are whole. Two writers
-// into one folder use distinct temporary names. On failure the temporaries are removed.
+// Writes all files into `folder` (made if missing) or none: they appear when all are whole, and if
+// anything fails, what was there stays. That holds also if the process is killed, and for several
+// processes that write into one folder: it then holds the set of one of them. The first file is the
+// one that the others are useless without (write_files.cpp says why).
 Result<std::monostate> write_files(const std::filesystem::path& folder,
                                    const std::vector<OutputFile>& files);
 

@@ -104,6 +104,7 @@ void expect_sound(const Storage& storage, const loop::Program& program,
   }
 }
 
+// A07.
 TEST(Storage, NoPlanOfRandomProgramsTouchesWhatIsNotIts) {
   int64_t num_shared_bytes = 0;
   for (uint64_t seed = 0; seed < 10000; ++seed) {
@@ -111,7 +112,7 @@ TEST(Storage, NoPlanOfRandomProgramsTouchesWhatIsNotIts) {
     Random random(seed);
     const StorageOptions options = {
         .io_in_arena = random.chance(1, 2), .reuse_inputs = random.chance(1, 2), .limits = kQuick};
-    const Storage storage = place(program, options);
+    const Storage storage = place(program, {}, options);
     expect_sound(storage, program, options);
     // Once with the branches taken at random, once with all, once with none.
     for (const int64_t chance : {1, 2, 0}) {

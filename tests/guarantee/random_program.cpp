@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <span>
 
+#include "loop/interpret.h"
 #include "tests/support/random.h"
 
 namespace ingot::testing {
@@ -117,9 +120,52 @@ class ProgramMaker {
       kernel.params.push_back({fmt::format("a{}", i), b.dtype, b.num_elements,
                                i == 0 ? loop::Access::kWrite : loop::Access::kRead, b.alignment});
     }
+    kernel.body = random_.chance(1, 2) ? element_by_element(kernel) : writes_then_reads(kernel);
     program_.kernels.push_back(std::move(kernel));
     program_.notes.push_back({call.kernel, "copy", {}, 0});
     return call;
+  }
+
+  static loop::Stmt read(const loop::Param& param, const loop::Expr& index) {
+    return loop::Let{param.name + "_value", loop::load(param.name, index, {param.dtype})};
+  }
+  static loop::Stmt write(const loop::Param& param, const loop::Expr& index) {
+    const loop::Type type{param.dtype};
+    const loop::Expr zero = is_float(param.dtype) ? loop::float_lit(0, type) : loop::lit(0, type);
+    return loop::Store{param.name, index, zero};
+  }
+
+  // Step i reads element i of each argument and writes element i of the result, where they have
+  // one: as much may overlap as the sizes allow.
+  static loop::Block element_by_element(const loop::Kernel& kernel) {
+    const loop::Expr i = loop::var("i");
+    int64_t count = 0;
+    loop::Block body;
+    for (const loop::Param& p : kernel.params) count = std::max(count, p.num_elements);
+    for (size_t p = kernel.params.size(); p-- > 0;) {
+      const loop::Param& param = kernel.params[p];
+      body.emplace_back(loop::If{loop::less(i, loop::lit(param.num_elements)),
+                                 {p > 0 ? read(param, i) : write(param, i)},
+                                 {}});
+    }
+    return {loop::For{"i", loop::lit(0), loop::lit(count), 1, false, std::move(body)}};
+  }
+
+  // The result is there before arguments are read: they may not share a byte.
+  static loop::Block writes_then_reads(const loop::Kernel& kernel) {
+    loop::Block body;
+    for (size_t p = 0; p < kernel.params.size(); ++p) {
+      const loop::Param& param = kernel.params[p];
+      const std::string i = "i" + std::to_string(p);
+      const loop::Expr index = loop::var(i);
+      body.emplace_back(loop::For{i,
+                                  loop::lit(0),
+                                  loop::lit(param.num_elements),
+                                  1,
+                                  false,
+                                  {p > 0 ? read(param, index) : write(param, index)}});
+    }
+    return body;
   }
 
   bool is_tied(const std::string& name) const {
@@ -192,16 +238,22 @@ class Execution {
     return b.kind == BufferKind::kArena || (options_.io_in_arena && is_input_or_output(b));
   }
 
-  void write(const loop::Buffer& b) {
-    if (!is_in_arena(b)) return;
-    const int64_t end = b.offset_bytes.value() + b.size_bytes();
-    if (end > static_cast<int64_t>(owner_.size())) owner_.resize(static_cast<size_t>(end));
-    std::fill(owner_.begin() + *b.offset_bytes, owner_.begin() + end, &b);
+  void write(const loop::Buffer& b) { write(b, 0, b.size_bytes()); }
+  void check(const loop::Buffer& b, const std::string& reader) {
+    check(b, 0, b.size_bytes(), reader);
   }
 
-  void check(const loop::Buffer& b, const std::string& reader) {
+  // Bytes [first, last) of a buffer.
+  void write(const loop::Buffer& b, int64_t first, int64_t last) {
     if (!is_in_arena(b)) return;
-    for (int64_t i = *b.offset_bytes; i < *b.offset_bytes + b.size_bytes(); ++i) {
+    const int64_t end = b.offset_bytes.value() + last;
+    if (end > static_cast<int64_t>(owner_.size())) owner_.resize(static_cast<size_t>(end));
+    std::fill(owner_.begin() + *b.offset_bytes + first, owner_.begin() + end, &b);
+  }
+
+  void check(const loop::Buffer& b, int64_t first, int64_t last, const std::string& reader) {
+    if (!is_in_arena(b)) return;
+    for (int64_t i = *b.offset_bytes + first; i < *b.offset_bytes + last; ++i) {
       const loop::Buffer* owner =
           i < static_cast<int64_t>(owner_.size()) ? owner_[static_cast<size_t>(i)] : nullptr;
       const bool is_tied = owner && owner->tie_group >= 0 && owner->tie_group == b.tie_group;
@@ -211,14 +263,45 @@ class Execution {
     }
   }
 
-  // Results are written before arguments are read: they may not share a byte.
+  // Access by access, as the kernel's loops say. Without a body, results are written before
+  // arguments are read.
   void run_call(const loop::CallKernel& call) {
-    write(*loop::find_buffer(program_, call.args.front().buffer));
-    for (size_t i = 1; i < call.args.size(); ++i) {
-      check(*loop::find_buffer(program_, call.args[i].buffer),
-            fmt::format("call {} reads", num_calls_));
+    const std::string reader = fmt::format("call {} reads", num_calls_++);
+    const loop::Kernel& kernel = *loop::find_kernel(program_, call.kernel);
+    std::vector<const loop::Buffer*> args;
+    for (const loop::BufferRef& arg : call.args) {
+      args.push_back(loop::find_buffer(program_, arg.buffer));
     }
-    ++num_calls_;
+    if (kernel.body.empty()) {
+      write(*args.front());
+      for (size_t i = 1; i < args.size(); ++i) check(*args[i], reader);
+      return;
+    }
+    for (const loop::MemoryAccess& access : accesses_of(kernel)) {
+      const loop::Buffer& b = *args[static_cast<size_t>(access.param)];
+      const int64_t size = size_in_bytes(b.dtype);
+      const int64_t first = access.element * size;
+      if (access.is_store) {
+        write(b, first, first + size);
+      } else {
+        check(b, first, first + size, reader);
+      }
+    }
+  }
+
+  const std::vector<loop::MemoryAccess>& accesses_of(const loop::Kernel& kernel) {
+    const auto [known, is_new] = accesses_.try_emplace(kernel.name);
+    if (!is_new) return known->second;
+    std::vector<std::vector<uint8_t>> memory;
+    std::vector<std::span<uint8_t>> spans;
+    for (const loop::Param& p : kernel.params) {
+      memory.emplace_back(static_cast<size_t>(p.num_elements * size_in_bytes(p.dtype)));
+    }
+    for (std::vector<uint8_t>& m : memory) spans.emplace_back(m);
+    loop::interpret(program_, kernel, spans, {.on_access = [&](const loop::MemoryAccess& access) {
+                      known->second.push_back(access);
+                    }});
+    return known->second;
   }
 
   void run_block(const loop::Block& block) {
@@ -239,6 +322,7 @@ class Execution {
   Random random_;
   int64_t chance_;
   std::vector<const loop::Buffer*> owner_;
+  std::map<std::string, std::vector<loop::MemoryAccess>> accesses_;  // by kernel
   int64_t num_calls_ = 0;
   std::string fault_;
 };

@@ -58,6 +58,7 @@ class Guarantee : public toolchain::OnBoard {};
 INSTANTIATE_TEST_SUITE_P(Boards, Guarantee, ::testing::Values("c99", "cortex-m4"),
                          toolchain::name_of_case);
 
+// A01, A09, G02, G04, G05: the arena has exactly the stated size.
 TEST_P(Guarantee, NothingOfTheCallersIsTouched) {
   toolchain::BuildOptions options;
   options.flags = {"-std=c99", "-O2", "-ffp-contract=off"};

@@ -104,6 +104,7 @@ TEST(TfliteDamage, MutationByField) {
   EXPECT_GT(num_refused, 1000);
 }
 
+// A04.
 TEST(TfliteDamage, MisalignedFilesAreRead) {
   const std::vector<uint8_t> file = good_model().bytes();
   std::vector<uint8_t> shifted(file.size() + 16);

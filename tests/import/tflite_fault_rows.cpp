@@ -100,6 +100,7 @@ std::vector<FaultRow> tensor_rows() {
   return {
       {"strings", type(format::TensorType::STRING),
        "tensor-unsupported: tensor \"x\" (index 0): elements of type STRING are not supported"},
+      // Q19.
       {"int4", type(format::TensorType::INT4), "elements of type INT4"},
       {"no type", type(format::TensorType(100)), "elements of type number 100"},
       {"sparse",

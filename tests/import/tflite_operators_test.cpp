@@ -189,6 +189,7 @@ TEST(TfliteOperators, PadV2HasItsOwnValue) {
 }
 
 // The new shape as an input of any form, or as an option, old and new.
+// D01.
 TEST(TfliteOperators, ReshapeTakesItsShapeFromAnywhere) {
   const struct {
     const char* title;
@@ -453,6 +454,7 @@ TEST(TfliteInference, IsHeldToTheLimits) {
 
 // ---- Open extents ----
 
+// G13.
 TEST(TfliteDimensions, OpenExtentsAreOneUnlessStated) {
   TfliteWriter w;
   const int64_t x = w.input("x:0", int8_type({1, 3}), {-1, 3});

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assay/claims.h"
+
+#include <string>
+
+#include "assay/code.h"
+
+namespace ingot::assay {
+namespace {
+
+void expect(bool holds, const std::string& otherwise) {
+  if (!holds) throw Lie("the JSON states " + otherwise);
+}
+
+// Bytes beyond ASCII may be written differently, or as what replaces them.
+bool is_same_text(const std::string& json, const std::string& loops) {
+  const auto ascii = [](const std::string& text) {
+    std::string kept;
+    for (const char c : text) {
+      if (c > 0 && c != '?') kept += c;
+    }
+    return kept;
+  };
+  return ascii(json) == ascii(loops);
+}
+
+bool are_integers(const Json& json, const std::vector<int64_t>& numbers) {
+  const JsonArray& array = json.array();
+  if (array.size() != numbers.size()) return false;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (array[i].integer() != numbers[i]) return false;
+  }
+  return true;
+}
+
+bool is_scale(const Json& json, float scale) {
+  return json.number() && static_cast<float>(*json.number()) == scale;
+}
+
+void check_port(const Json& port, const Buffer& b) {
+  const std::string of = " of " + b.name;
+  expect(port["c_name"].text() == b.name && is_same_text(port["name"].text(), b.tensor),
+         "another name" + of);
+  expect(port["dtype"].text() == b.element->name, "another type" + of);
+  expect(port["bytes"].integer() == b.size_bytes, "another size" + of);
+  expect(port["offset_bytes"].integer() == b.offset_bytes, "another place" + of);
+  if (!b.type) return;
+  expect(b.type->element == b.element, "a type that is not that" + of);
+  expect(are_integers(port["shape"], b.type->shape), "another shape" + of);
+  int64_t bytes = b.element->bytes;
+  for (const int64_t extent : b.type->shape) {
+    expect(extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes), "no shape" + of);
+  }
+  expect(bytes == b.size_bytes, "a shape of another size" + of);
+  const std::vector<float>& scales = b.type->scales;
+  if (scales.size() == 1) {
+    const bool is_list = !port["scales"].is_null();
+    const Json& scale =
+        is_list && port["scales"].array().size() == 1 ? port["scales"].array()[0] : port["scale"];
+    expect(is_scale(scale, scales[0]), "another scale" + of);
+    expect(is_list ? are_integers(port["zero_points"], b.type->zero_points)
+                   : port["zero_point"].integer() == b.type->zero_points.at(0),
+           "another zero point" + of);
+    return;
+  }
+  expect(port["scale"].is_null() && port["scales"].array().size() == scales.size(),
+         "other scales" + of);
+  for (size_t i = 0; i < scales.size(); ++i) {
+    expect(is_scale(port["scales"].array()[i], scales[i]), "another scale" + of);
+  }
+  expect(are_integers(port["zero_points"], b.type->zero_points), "other zero points" + of);
+}
+
+void check_ports(const JsonArray& ports, const Loops& loops, const std::string& kind) {
+  size_t next = 0;
+  for (const Buffer& b : loops.buffers) {
+    if (b.kind != kind) continue;
+    expect(next < ports.size(), "too few ports: " + b.name + " is missing");
+    check_port(ports[next++], b);
+  }
+  expect(next == ports.size(), "an " + kind + " that the program does not have");
+}
+
+}  // namespace
+
+void check_listing(const Json& json, const Loops& loops) {
+  expect(json["schema_version"].integer() == 1, "another version of its schema");
+  expect(json["name"].text() == loops.name, "another name than the program's");
+  check_ports(json["inputs"].array(), loops, "input");
+  check_ports(json["outputs"].array(), loops, "output");
+  int64_t weights = 0;
+  for (const Buffer& b : loops.buffers) {
+    if (b.kind == "constant") weights += b.size_bytes;
+  }
+  expect(json["weights_bytes"].integer() == weights, "another size of the weights");
+  const JsonArray& operators = json["operators"].array();
+  std::vector<int64_t> order;
+  int64_t macs = 0;
+  for (const Call& call : loops.calls) {
+    if (!call.has_note) continue;
+    const size_t i = order.size();
+    order.push_back(static_cast<int64_t>(i));
+    expect(i < operators.size(), "fewer operators than the runner calls");
+    const std::string which = "operator " + std::to_string(i) + " otherwise than the program";
+    expect(is_same_text(operators[i]["name"].text(), call.name) &&
+               operators[i]["kind"].text() == call.kind &&
+               operators[i]["function"].text() == loops.name + "_" + call.kernel &&
+               operators[i]["macs"].integer() == call.macs &&
+               are_integers(operators[i]["operators"], call.operators),
+           which);
+    expect(call.macs >= 0 && !__builtin_add_overflow(macs, call.macs, &macs),
+           "no number of multiplications");
+  }
+  expect(operators.size() == order.size(), "more operators than the runner calls");
+  expect(json["macs"].integer() == macs, "another number of multiplications");
+  expect(are_integers(json["plan"]["order"], order), "another order");
+}
+
+void check_buffers(const Json& plan, const std::vector<Life>& lives) {
+  std::map<std::string, const Json*> stated;
+  for (const Json& b : plan["buffers"].array()) stated[b["name"].text()] = &b;
+  expect(stated.size() == lives.size() && plan["buffers"].array().size() == lives.size(),
+         "another number of arena buffers");
+  for (const Life& life : lives) {
+    const Buffer& b = *life.buffer;
+    const auto json = stated.find(b.name);
+    expect(json != stated.end(), "nothing of " + b.name);
+    const auto says = [&](const char* key) { return (*json->second)[key].integer(); };
+    expect(says("size_bytes") == b.size_bytes, "another size of " + b.name);
+    expect(says("offset_bytes") == b.offset_bytes, "another place of " + b.name);
+    expect(says("alignment") == b.alignment, "another alignment of " + b.name);
+    expect(says("first") == life.begin && says("last") == life.end,
+           "another lifetime of " + b.name);
+    expect(is_same_text((*json->second)["tensor"].text(), b.tensor), "another tensor of " + b.name);
+    if (b.tie_group < 0) continue;
+    expect(says("tie_group") == b.tie_group && says("tie_offset_bytes") == b.tie_offset_bytes,
+           "another tie of " + b.name);
+  }
+}
+
+}  // namespace ingot::assay

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assay/layout.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+namespace ingot::assay {
+namespace {
+
+using Span = std::pair<int64_t, int64_t>;
+
+class Touched {
+ public:
+  explicit Touched(const Loops& loops) : loops_(loops) { walk(loops.runner.stmts); }
+
+  Span of(const std::string& buffer) const {
+    const auto found = spans_.find(buffer);
+    return found == spans_.end() ? Span{0, 0} : found->second;
+  }
+
+ private:
+  void touch(int64_t call, Span when) {
+    for (const Call::Arg& arg : loops_.calls[static_cast<size_t>(call)].args) {
+      const auto [span, is_new] = spans_.try_emplace(arg.buffer, when);
+      if (is_new) continue;
+      span->second = {std::min(span->second.first, when.first),
+                      std::max(span->second.second, when.second)};
+    }
+  }
+
+  void walk(const std::vector<Stmt>& stmts) {
+    for (const Stmt& s : stmts) {
+      const int64_t begin = time_;
+      if (s.kind == Stmt::Kind::kCall) {
+        touch(time_, {time_, time_ + 1});
+        ++time_;
+      }
+      walk(s.body);
+      walk(s.otherwise);
+      if (s.kind != Stmt::Kind::kFor) continue;
+      for (int64_t call = begin; call < time_; ++call) touch(call, {begin, time_});
+    }
+  }
+
+  const Loops& loops_;
+  std::map<std::string, Span> spans_;
+  int64_t time_ = 0;
+};
+
+bool contains(const Buffer& whole, const Buffer& part) {
+  return whole.tie_group >= 0 && whole.tie_group == part.tie_group &&
+         whole.tie_offset_bytes <= part.tie_offset_bytes &&
+         part.tie_offset_bytes + part.size_bytes <= whole.tie_offset_bytes + whole.size_bytes;
+}
+
+void stretch_parts(std::vector<Life>& lives) {
+  std::map<int64_t, std::vector<Life*>> groups;
+  for (Life& life : lives) {
+    if (life.buffer->tie_group >= 0 && life.begin < life.end)
+      groups[life.buffer->tie_group].push_back(&life);
+  }
+  for (auto& [group, members] : groups) {
+    std::ranges::stable_sort(members, std::ranges::greater{}, [](const Life* l) {
+      return std::tuple(l->buffer->size_bytes, l->buffer->tie_offset_bytes, l->end);
+    });
+    for (size_t i = 1; i < members.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (contains(*members[j]->buffer, *members[i]->buffer))
+          members[i]->end = std::max(members[i]->end, members[j]->end);
+      }
+    }
+  }
+}
+
+bool share_bytes(const Buffer& a, const Buffer& b) {
+  return *a.offset_bytes < *b.offset_bytes + b.size_bytes &&
+         *b.offset_bytes < *a.offset_bytes + a.size_bytes;
+}
+
+// Whether parameters that are bound to it are written, or read.
+struct Touch {
+  bool writes = false;
+  bool reads = false;
+};
+
+Touch touch_of(const Loops& loops, const Call& call, const std::string& buffer) {
+  Touch touch;
+  const std::vector<Place>& places = loops.kernels.at(call.kernel).body.places;
+  for (size_t p = 0; p < call.args.size(); ++p) {
+    if (call.args[p].buffer != buffer) continue;
+    touch.writes = touch.writes || places[p].writes;
+    touch.reads = touch.reads || places[p].reads;
+  }
+  return touch;
+}
+
+bool is_of_bytes(const Element& e) { return e.name == "int8" || e.name == "uint8"; }
+
+}  // namespace
+
+std::vector<Life> find_lives(const Loops& loops, const Options& options) {
+  const Touched touched(loops);
+  const int64_t end = std::max<int64_t>(static_cast<int64_t>(loops.calls.size()), 1);
+  std::vector<Life> lives;
+  for (const Buffer& b : loops.buffers) {
+    const bool is_callers = b.kind == "input" || b.kind == "output";
+    if (b.kind != "arena" && !(is_callers && options.io_in_arena)) continue;
+    const auto [first, last] = touched.of(b.name);
+    Life life{&b, first, last};
+    if (b.kind == "output") life.end = end;
+    if (b.kind == "input") life = {&b, 0, options.reuse_inputs ? std::max<int64_t>(last, 1) : end};
+    lives.push_back(life);
+  }
+  stretch_parts(lives);
+  return lives;
+}
+
+void check_places(const std::vector<Life>& lives, int64_t arena_bytes, int64_t arena_alignment) {
+  int64_t highest = 0;
+  std::map<int64_t, const Buffer*> first_of_group;
+  for (const Life& life : lives) {
+    const Buffer& b = *life.buffer;
+    if (!b.offset_bytes) throw Lie(b.name + " has no place in the arena");
+    if (*b.offset_bytes < 0 || *b.offset_bytes > arena_bytes - b.size_bytes)
+      throw Lie(b.name + " is outside the arena");
+    if (*b.offset_bytes % b.alignment != 0 || arena_alignment % b.alignment != 0)
+      throw Lie(b.name + " is misaligned");
+    highest = std::max(highest, *b.offset_bytes + b.size_bytes);
+    if (b.tie_group < 0) continue;
+    const Buffer& first = *first_of_group.emplace(b.tie_group, &b).first->second;
+    const int64_t between = *b.offset_bytes - *first.offset_bytes;
+    int64_t stated = 0;
+    if (__builtin_sub_overflow(b.tie_offset_bytes, first.tie_offset_bytes, &stated) ||
+        between != stated)
+      throw Lie(first.name + " and " + b.name + " are tied, but not at their distance");
+  }
+  if (arena_bytes != highest) throw Lie("the arena is not as high as its highest buffer reaches");
+}
+
+// Sweeps over time with the live buffers by their offsets: only neighbours are compared.
+void check_pairs(const std::vector<Life>& lives, const Distances& distances) {
+  std::vector<const Life*> by_begin;
+  int64_t largest = 0;
+  for (const Life& life : lives) {
+    if (!life.takes_space()) continue;
+    by_begin.push_back(&life);
+    largest = std::max(largest, life.buffer->size_bytes);
+  }
+  std::ranges::stable_sort(by_begin, {}, &Life::begin);
+  using Placed = std::multimap<int64_t, const Life*>;
+  Placed alive;
+  std::multimap<int64_t, Placed::iterator> by_end;
+  for (const Life* life : by_begin) {
+    while (!by_end.empty() && by_end.begin()->first <= life->begin) {
+      alive.erase(by_end.begin()->second);
+      by_end.erase(by_end.begin());
+    }
+    const Buffer& b = *life->buffer;
+    const int64_t offset = *b.offset_bytes;
+    for (auto other = alive.lower_bound(offset - largest);
+         other != alive.end() && other->first < offset + b.size_bytes; ++other) {
+      const Buffer& o = *other->second->buffer;
+      const bool tied = b.tie_group >= 0 && b.tie_group == o.tie_group;
+      if (share_bytes(o, b) && !tied && !distances.allow(o, b))
+        throw Lie(o.name + " and " + b.name + " are alive together and share bytes");
+    }
+    by_end.emplace(life->end, alive.emplace(offset, life));
+  }
+}
+
+Distances::Distances(const Json& json) {
+  for (const Json& d : json.array()) {
+    Stated stated{d["output"].text(),     d["input"].text(),      d["step"].integer().value_or(-1),
+                  d["forward"].integer(), d["reverse"].integer(), d["runs"].text()};
+    if (!by_pair_.emplace(std::pair(stated.output, stated.input), stated_.size()).second)
+      throw Lie("there are two distances of " + stated.output + " to " + stated.input);
+    stated_.push_back(std::move(stated));
+  }
+}
+
+void Distances::check(const Loops& loops, const std::vector<Life>& lives,
+                      const Options& options) const {
+  if (!options.overlap && !stated_.empty())
+    throw Lie("distances are stated where no overlap is allowed");
+  std::map<std::string, const Life*> by_name;
+  for (const Life& life : lives) by_name[life.buffer->name] = &life;
+  std::map<int64_t, std::string> runs;
+  for (const Stated& d : stated_) {
+    const std::string pair = "the distance of " + d.output + " to " + d.input;
+    const auto out = by_name.find(d.output);
+    const auto in = by_name.find(d.input);
+    if (out == by_name.end() || in == by_name.end()) throw Lie(pair + " is of no arena buffers");
+    if (d.step < 0 || d.step >= static_cast<int64_t>(loops.calls.size()))
+      throw Lie(pair + " is of no step");
+    if (d.runs != "forward" && d.runs != "reverse") throw Lie(pair + " has no direction");
+    if (runs.try_emplace(d.step, d.runs).first->second != d.runs)
+      throw Lie(pair + " has another direction than others of its step");
+    if (out->second->begin != d.step || in->second->end != d.step + 1)
+      throw Lie(pair + " is of buffers that do not begin and end in its step");
+    const Buffer& input = *in->second->buffer;
+    if (input.kind == "output" || (input.kind == "input" && !options.reuse_inputs))
+      throw Lie(pair + " would overwrite what must survive");
+    const Call& call = loops.calls[static_cast<size_t>(d.step)];
+    const bool ends_there = std::ranges::any_of(lives, [&](const Life& whole) {
+      if (whole.buffer != &input && !contains(*whole.buffer, input)) return false;
+      const Touch touch = touch_of(loops, call, whole.buffer->name);
+      return touch.reads && !touch.writes;
+    });
+    const Touch output = touch_of(loops, call, d.output);
+    if (!output.writes || output.reads || !ends_there)
+      throw Lie(pair + " is of buffers that its step does not write and read");
+  }
+}
+
+const Distances::Stated* Distances::find(const Buffer& output, const Buffer& input) const {
+  const auto found = by_pair_.find({output.name, input.name});
+  return found == by_pair_.end() ? nullptr : &stated_[found->second];
+}
+
+bool Distances::allow(const Buffer& a, const Buffer& b) const {
+  for (const auto& [output, input] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    const Stated* d = find(*output, *input);
+    if (d == nullptr) continue;
+    // C allows two types in one place only if one of them is of bytes.
+    const Element& x = *input->element;
+    const Element& y = *output->element;
+    if (&x != &y && !is_of_bytes(x) && !is_of_bytes(y)) continue;
+    const int64_t behind = *input->offset_bytes - *output->offset_bytes;
+    if (d->runs == "forward" && d->forward && behind >= *d->forward) return true;
+    if (d->runs == "reverse" && d->reverse && -behind >= *d->reverse) return true;
+  }
+  return false;
+}
+
+void Distances::check_against(const std::vector<Distance>& derived, const Loops& loops,
+                              bool is_optimal) const {
+  std::map<std::string, const Buffer*> buffers;
+  for (const Buffer& b : loops.buffers) buffers[b.name] = &b;
+  for (size_t i = 0; i < stated_.size(); ++i) {
+    const Stated& d = stated_[i];
+    const Buffer& output = *buffers.at(d.output);
+    const Buffer& input = *buffers.at(d.input);
+    const bool forward = d.runs == "forward";
+    const int64_t behind = *input.offset_bytes - *output.offset_bytes;
+    // At the ends of this range the two share no byte.
+    const int64_t lowest = forward ? -input.size_bytes : -output.size_bytes;
+    const int64_t highest = forward ? output.size_bytes : input.size_bytes;
+    // The run has seen addresses; with one byte more than the greatest between them they are safe.
+    const std::optional<int64_t> seen = forward ? derived[i].forward : derived[i].reverse;
+    const int64_t least =
+        seen ? std::max(lowest, *seen + (forward ? behind : -behind) + 1) : lowest;
+    const int64_t stated = (forward ? d.forward : d.reverse).value_or(highest);
+    const std::string pair = "the distance of " + d.output + " to " + d.input + " in step " +
+                             std::to_string(d.step) + " is " + std::to_string(stated);
+    if (stated < std::min(least, highest))
+      throw Lie(pair + ", but the run needs " + std::to_string(least));
+    const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
+    if (is_optimal && !tied && stated > std::max(least, lowest))
+      throw Lie(pair + " where " + std::to_string(least) +
+                " is enough, and still the plan is called optimal");
+  }
+}
+
+}  // namespace ingot::assay

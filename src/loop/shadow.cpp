@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/shadow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "loop/interpret.h"
+#include "support/check.h"
+
+namespace ingot::loop {
+namespace {
+
+// What a byte holds: byte `byte` of a value. Tied buffers are parts of one value.
+struct Tag {
+  int64_t value = -1;  // -1: nothing
+  int64_t byte = 0;
+  bool operator==(const Tag&) const = default;
+};
+
+class Shadow {
+ public:
+  Shadow(const Program& program, int64_t arena_bytes)
+      : program_(program), tags_(static_cast<size_t>(arena_bytes)) {
+    for (size_t b = 0; b < program.buffers.size(); ++b) {
+      if (is_watched(b) && program.buffers[b].kind == BufferKind::kInput) set(b);
+    }
+  }
+
+  void access(const BufferAccess& a) {
+    if (!is_watched(a.buffer)) return;
+    for (int64_t i = a.first_byte; i < a.first_byte + a.size_bytes; ++i) {
+      if (a.is_store) {
+        at(a.buffer, i) = tag(a.buffer, i);
+      } else if (at(a.buffer, i) != tag(a.buffer, i)) {
+        fault(a.call, a.buffer, i);
+      }
+    }
+  }
+
+  // The buffer must be there whole.
+  void expect_whole(BufferKind kind) {
+    for (size_t b = 0; b < program_.buffers.size(); ++b) {
+      if (!is_watched(b) || program_.buffers[b].kind != kind) continue;
+      for (int64_t i = 0; i < program_.buffers[b].size_bytes(); ++i) {
+        if (at(b, i) != tag(b, i)) fault(-1, b, i);
+      }
+    }
+  }
+
+  std::vector<std::string> take_faults() && { return std::move(faults_); }
+
+ private:
+  bool is_watched(size_t b) const {
+    const Buffer& buffer = program_.buffers[b];
+    return buffer.kind != BufferKind::kConstant && buffer.offset_bytes.has_value();
+  }
+
+  void set(size_t b) {
+    for (int64_t i = 0; i < program_.buffers[b].size_bytes(); ++i) at(b, i) = tag(b, i);
+  }
+
+  Tag& at(size_t b, int64_t byte) {
+    return tags_.at(static_cast<size_t>(*program_.buffers[b].offset_bytes + byte));
+  }
+
+  // Groups count downwards from -2, buffers outside any are their own index.
+  Tag tag(size_t b, int64_t byte) const {
+    const Buffer& buffer = program_.buffers[b];
+    if (buffer.tie_group < 0) return {static_cast<int64_t>(b), byte};
+    return {-2 - buffer.tie_group, buffer.tie_offset_bytes + byte};
+  }
+
+  std::string name_of(Tag tag) const {
+    if (tag.value == -1) return "nothing";
+    if (tag.value < -1) return fmt::format("tied group {}", -2 - tag.value);
+    return program_.buffers[static_cast<size_t>(tag.value)].name;
+  }
+
+  void fault(int64_t call, size_t b, int64_t byte) {
+    constexpr size_t kMostFaults = 16;
+    if (faults_.size() >= kMostFaults || !known_.insert({call, b}).second) return;
+    const std::string where = call < 0 ? "in the end" : fmt::format("call {} reads", call);
+    faults_.push_back(fmt::format("{}: byte {} of {} holds byte {} of {}", where, byte,
+                                  program_.buffers[b].name, at(b, byte).byte,
+                                  name_of(at(b, byte))));
+  }
+
+  const Program& program_;
+  std::vector<Tag> tags_;
+  std::set<std::pair<int64_t, size_t>> known_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+std::vector<std::string> shadow_faults(const Program& program,
+                                       std::span<const std::vector<uint8_t>> inputs,
+                                       int64_t arena_bytes, bool inputs_writable) {
+  for (const Buffer& b : program.buffers) {
+    CHECK(b.kind != BufferKind::kArena || b.offset_bytes);
+    CHECK(!b.offset_bytes || *b.offset_bytes + b.size_bytes() <= arena_bytes);
+  }
+  Shadow shadow(program, arena_bytes);
+  interpret(program, inputs, arena_bytes, [&](const BufferAccess& a) { shadow.access(a); });
+  shadow.expect_whole(BufferKind::kOutput);
+  if (!inputs_writable) shadow.expect_whole(BufferKind::kInput);
+  return std::move(shadow).take_faults();
+}
+
+}  // namespace ingot::loop

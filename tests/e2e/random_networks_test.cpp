@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random whole networks through the whole pipeline: what the reference executor computes of the
+// graph as written, the loop program computes after lowering, after each target's schedule and with
+// every kind of storage, and so does the generated C, under sanitizers and between guard bytes.
+//
+// INGOT_RANDOM_SEEDS=N tries N networks instead of a few.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "driver/compile.h"
+#include "driver/vectors.h"
+#include "graph/text.h"
+#include "loop/interpret.h"
+#include "loop/shadow.h"
+#include "loop/verify.h"
+#include "lower/lower.h"
+#include "passes/passes.h"
+#include "schedule/schedule.h"
+#include "tests/guarantee/many_models.h"
+#include "tests/support/random_network.h"
+#include "toolchain/board.h"
+#include "toolchain/emulate.h"
+
+namespace ingot::testing {
+namespace {
+
+constexpr Rounding kRoundings[] = {Rounding::kDouble, Rounding::kSingle, Rounding::kFloat};
+
+uint64_t num_seeds(uint64_t usual) {
+  const char* const wanted = std::getenv("INGOT_RANDOM_SEEDS");
+  return wanted ? std::strtoull(wanted, nullptr, 10) : usual;
+}
+
+// A different mixture for each seed.
+CompileOptions options_of(uint64_t seed, const std::string& name) {
+  return {.name = name,
+          .rounding = kRoundings[seed % 3],
+          .io = seed % 2 == 0 ? EmitOptions::Io::kCaller : EmitOptions::Io::kArena,
+          .reuse_inputs = seed / 2 % 2 == 0};
+}
+
+ImportedModel imported(const SampleModel& model) {
+  Result<ImportedModel> result = read_model(model.file, {.name = model.name});
+  if (!result) {
+    throw InternalError(fmt::format("{}: {}: {}", model.name, result.error().front().where,
+                                    result.error().front().what));
+  }
+  return *std::move(result);
+}
+
+Compiled compiled(const SampleModel& model, const CompileOptions& options) {
+  Result<Compiled> result = compile(model.file, options);
+  if (!result) throw InternalError(model.name + ": " + result.error().front().what);
+  return *std::move(result);
+}
+
+struct Way {
+  bool io_in_arena;
+  bool reuse_inputs;
+};
+constexpr Way kWays[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+
+// The program is placed first: parts of one whole have no bytes of their own without it.
+void expect_equal(const Scheduled& scheduled, const Way& way,
+                  const std::vector<toolchain::GoldenVector>& vectors, const std::string& where) {
+  const Storage storage =
+      place(scheduled.program, scheduled.reversed,
+            {.io_in_arena = way.io_in_arena, .reuse_inputs = way.reuse_inputs, .limits = {}});
+  for (const loop::Unproved& access : loop::unproved_accesses(storage.program)) {
+    ADD_FAILURE() << where << ": " << access.access << " is not proved: " << access.reason;
+  }
+  for (const std::string& fault : loop::shadow_faults(storage.program, vectors.front().inputs,
+                                                      storage.arena_bytes, way.reuse_inputs)) {
+    ADD_FAILURE() << where << ": " << fault;
+  }
+  for (const toolchain::GoldenVector& vector : vectors) {
+    EXPECT_EQ(loop::interpret(storage.program, vector.inputs, storage.arena_bytes), vector.outputs)
+        << where << (way.io_in_arena ? ", io in the arena" : "")
+        << (way.reuse_inputs ? ", inputs reused" : "");
+  }
+}
+
+// Lowered and placed in each way, and scheduled for each target.
+void check_programs(const SampleModel& model, Rounding rounding) {
+  const Graph graph = imported(model).graph;
+  const std::vector<toolchain::GoldenVector> vectors = random_vectors(graph, rounding, 1, 1);
+  const std::string where = fmt::format("{}, {} rounding", model.name, name_of(rounding));
+  const loop::Program plain =
+      lower(optimize(graph, rounding), {.name = "model", .rounding = rounding});
+  Scheduled unchanged{plain, {}};
+  for (const loop::Kernel& kernel : plain.kernels) unchanged.reversed.push_back(reverse(kernel));
+  for (const Way& way : kWays) expect_equal(unchanged, way, vectors, where + ", lowered");
+  for (const Target& target : all_targets()) {
+    expect_equal(schedule(plain, target), kWays[3], vectors, where + ", for " + target.name);
+  }
+}
+
+TEST(RandomNetworks, MeanTheSameAtEveryStep) {
+  for (uint64_t seed = 1; seed <= num_seeds(80); ++seed) {
+    const SampleModel model = random_network(seed);
+    check_programs(model, kRoundings[seed % 3]);
+    if (::testing::Test::HasFailure()) FAIL() << print(imported(model).graph);
+  }
+}
+
+TEST(RandomNetworks, AreTheSameBytesForASeed) {
+  EXPECT_EQ(random_network(7).file, random_network(7).file);
+  EXPECT_NE(random_network(7).file, random_network(8).file);
+}
+
+TEST(RandomNetworks, GiveTheSameInC) {
+  const toolchain::Board& board = *toolchain::find_board("c99");
+  const std::vector<std::string> missing = toolchain::missing_programs(board);
+  if (!missing.empty()) GTEST_SKIP() << "skipped: " << missing.front() << " is not installed";
+  constexpr uint64_t kBatch = 20;
+  const uint64_t last = num_seeds(kBatch);
+  for (uint64_t first = 1; first <= last; first += kBatch) {
+    std::vector<ModelRun> runs;
+    for (uint64_t seed = first; seed < first + kBatch; ++seed) {
+      const SampleModel model = random_network(seed);
+      const CompileOptions options = options_of(seed, model.name);
+      const Compiled result = compiled(model, options);
+      runs.push_back({result.interface, result.files,
+                      random_vectors(result.model, options.rounding, seed, 2)});
+    }
+    toolchain::BuildOptions build;
+    build.flags = {"-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+                   "-ffp-contract=off"};
+    const Result<toolchain::Execution> execution =
+        toolchain::build_and_run(board, many_models(runs), build);
+    ASSERT_TRUE(execution.has_value()) << execution.error().front().what
+                                       << ::testing::PrintToString(execution.error().front().notes);
+    EXPECT_EQ(execution->fault, "");
+    ASSERT_THAT(execution->console,
+                ::testing::HasSubstr(fmt::format("{} models are right", runs.size())));
+  }
+}
+
+}  // namespace
+}  // namespace ingot::testing
