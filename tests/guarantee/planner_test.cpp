@@ -94,8 +94,8 @@ void expect_sound(const Storage& storage, const loop::Program& program,
                   const StorageOptions& options) {
   EXPECT_EQ(plan::find_fault(storage.problem), "");
   EXPECT_EQ(plan::find_violation(storage.problem, storage.plan), "");
-  // Whatever was planned, every buffer has the size, type and kind that the program gave it, and the
-  // same kernels are called on the same buffers.
+  // Whatever was planned, every buffer has the size, type and kind that the program gave it, and
+  // the same kernels are called on the same buffers.
   EXPECT_EQ(sorted_statements(storage.program), sorted_statements(program));
   loop::Program without_offsets = storage.program;
   for (loop::Buffer& buffer : without_offsets.buffers) buffer.offset_bytes.reset();
