@@ -194,6 +194,16 @@ Verdict Disjunctive::search(Placement& best, int64_t bound) {
 
 Verdict Disjunctive::improve(Placement& best, int64_t bound, int64_t nodes, Deadline deadline) {
   if (best.height <= bound) return Verdict::kPacked;
+  return start(best, best.height - 1, bound, nodes, deadline);
+}
+
+Verdict Disjunctive::decide(Placement& best, int64_t height, int64_t nodes, Deadline deadline) {
+  return start(best, height, height, nodes, deadline);
+}
+
+// Looks for placements of at most `height`, then lower ones down to `bound`.
+Verdict Disjunctive::start(Placement& best, int64_t height, int64_t bound, int64_t nodes,
+                           Deadline deadline) {
   const size_t n = index(instance_.size());
   bases_.assign(n, 0);
   runs_ = instance_.decided();
@@ -203,7 +213,7 @@ Verdict Disjunctive::improve(Placement& best, int64_t bound, int64_t nodes, Dead
   decided_.clear();
   queue_.clear();
   queued_.assign(n, false);
-  height_ = best.height - 1;
+  height_ = height;
   limit_ = visited_ + nodes;
   deadline_ = deadline;
   gave_up_ = false;
