@@ -50,13 +50,14 @@ void Disjunctive::add_cliques() {
     }
     if (grown) {
       Clique clique;
-      for (const auto& [item, member] : live) {
+      for (const auto& part : live) {
+        const int64_t item = part.first;
         const bool free = std::ranges::none_of(clique.items, [&](int64_t other) {
           return other == item || overlapping.contains(std::minmax(other, item));
         });
         if (!free) continue;
         clique.items.push_back(item);
-        clique.members.push_back(instance_[item].members[index(member)]);
+        clique.members.push_back(instance_[item].members[index(part.second)]);
       }
       cliques_.push_back(std::move(clique));
     }
