@@ -2,12 +2,16 @@
 #include "plan/order.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <optional>
 #include <queue>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 
+#include "plan/dag.h"
+#include "plan/order_memory.h"
+#include "plan/order_merge.h"
 #include "support/check.h"
 
 namespace ingot::plan {
@@ -15,114 +19,10 @@ namespace {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
-// The dependences of a problem, by step.
-struct Graph {
-  std::vector<std::vector<int64_t>> before, after;
-  std::vector<std::vector<int64_t>> readers;  // by buffer
-  std::vector<int64_t> writer;                // by buffer; -1: none
-};
-
-Graph graph_of(const OrderProblem& problem) {
-  const size_t n = problem.steps.size();
-  Graph graph{std::vector<std::vector<int64_t>>(n), std::vector<std::vector<int64_t>>(n),
-              std::vector<std::vector<int64_t>>(problem.buffer_bytes.size()),
-              std::vector<int64_t>(problem.buffer_bytes.size(), -1)};
-  for (size_t s = 0; s < n; ++s) {
-    for (const int64_t b : problem.steps[s].outputs)
-      graph.writer[index(b)] = static_cast<int64_t>(s);
-    for (const int64_t b : problem.steps[s].inputs)
-      graph.readers[index(b)].push_back(static_cast<int64_t>(s));
-  }
-  std::vector<std::pair<int64_t, int64_t>> edges = problem.constraints;
-  for (size_t s = 0; s < n; ++s)
-    for (const int64_t b : problem.steps[s].inputs)
-      if (graph.writer[index(b)] >= 0)
-        edges.emplace_back(graph.writer[index(b)], static_cast<int64_t>(s));
-  std::ranges::sort(edges);
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  for (const auto& [from, to] : edges) {
-    graph.after[index(from)].push_back(to);
-    graph.before[index(to)].push_back(from);
-  }
-  return graph;
-}
-
-// Kahn's algorithm, least index first. `alone` marks the steps that were the only one ready.
-std::vector<int64_t> topological(const std::vector<std::vector<int64_t>>& before,
-                                 const std::vector<std::vector<int64_t>>& after,
-                                 std::vector<bool>& alone) {
-  std::vector<int64_t> waits;
-  std::set<int64_t> ready;
-  for (size_t s = 0; s < before.size(); ++s) {
-    waits.push_back(static_cast<int64_t>(before[s].size()));
-    if (before[s].empty()) ready.insert(static_cast<int64_t>(s));
-  }
-  std::vector<int64_t> order;
-  alone.assign(before.size(), false);
-  while (!ready.empty()) {
-    const int64_t step = *ready.begin();
-    alone[index(step)] = ready.size() == 1;
-    ready.erase(ready.begin());
-    order.push_back(step);
-    for (const int64_t next : after[index(step)])
-      if (--waits[index(next)] == 0) ready.insert(next);
-  }
-  CHECK(order.size() == before.size());
-  return order;
-}
-
-// Memory while steps are run one after the other.
-class Memory {
- public:
-  Memory(const OrderProblem& problem, const Graph& graph)
-      : problem_(problem), done_(problem.steps.size(), false) {
-    for (size_t b = 0; b < problem.buffer_bytes.size(); ++b) {
-      unread_.push_back(static_cast<int64_t>(graph.readers[b].size()));
-      const bool needed = unread_.back() > 0 || problem.kept[b];
-      if (graph.writer[b] < 0 && needed) live_ += problem.buffer_bytes[b];
-    }
-  }
-
-  struct Cost {
-    int64_t during, after;  // bytes alive
-  };
-  Cost cost(int64_t s) const {
-    const Step& step = problem_.steps[index(s)];
-    int64_t written = 0, dead_output = 0, freed = 0, saved = 0;
-    for (const int64_t b : step.outputs) {
-      written += problem_.buffer_bytes[index(b)];
-      if (unread_[index(b)] == 0 && !problem_.kept[index(b)])
-        dead_output += problem_.buffer_bytes[index(b)];
-    }
-    for (const int64_t b : step.inputs)
-      if (dies(b)) freed += problem_.buffer_bytes[index(b)];
-    for (const InPlace& in_place : step.in_place)
-      if (dies(in_place.input)) saved += in_place.saved_bytes;
-    return {live_ + written + step.scratch_bytes - std::min(saved, written),
-            live_ + written - dead_output - freed};
-  }
-  void run(int64_t s) {
-    live_ = cost(s).after;
-    for (const int64_t b : problem_.steps[index(s)].inputs) --unread_[index(b)];
-    done_[index(s)] = true;
-  }
-  void take_back(int64_t s) {
-    for (const int64_t b : problem_.steps[index(s)].inputs) ++unread_[index(b)];
-    done_[index(s)] = false;
-    live_ -= cost(s).after - live_;
-  }
-  bool done(int64_t s) const { return done_[index(s)]; }
-  int64_t live() const { return live_; }
-
- private:
-  // With the reading of one more step.
-  bool dies(int64_t b) const { return unread_[index(b)] == 1 && !problem_.kept[index(b)]; }
-
-  const OrderProblem& problem_;
-  std::vector<bool> done_;
-  std::vector<int64_t> unread_;  // by buffer: readers still to run
-  int64_t live_ = 0;
-};
+// Segments above these sizes are not ordered greedily, or searched with fewer states, as both cost
+// time in proportion to the size for every step or state.
+constexpr size_t kMostGreedySteps = 3'000;
+constexpr int64_t kMostStateSteps = 20'000'000;
 
 // A set of finished steps of one segment.
 using Bits = std::vector<uint64_t>;
@@ -135,17 +35,11 @@ struct BitsHash {
   }
 };
 
-struct Found {
-  std::vector<int64_t> order;
-  int64_t peak = 0;
-  int64_t bound = 0;
-};
-
 // One segment: the steps between two cuts, and the memory before them.
 class Segment {
  public:
   Segment(const Graph& graph, const Memory& start, std::vector<int64_t> steps)
-      : graph_(graph), memory_(start), steps_(std::move(steps)) {
+      : graph_(graph), memory_(start), topological_(steps), steps_(std::move(steps)) {
     std::ranges::sort(steps_);
     for (size_t k = 0; k < steps_.size(); ++k) local_[steps_[k]] = k;
   }
@@ -157,9 +51,20 @@ class Segment {
       const int64_t peak = memory_.cost(steps_.front()).during;
       return {steps_, peak, peak};
     }
-    Found greedy = greedy_order(bound);
-    if (greedy.peak <= bound) return {greedy.order, greedy.peak, 0};
-    return search(bound, std::move(greedy), states);
+    Found best = merged_order(graph_, memory_, topological_);
+    if (best.peak > std::max(bound, best.bound) && steps_.size() <= kMostGreedySteps) {
+      Found greedy = greedy_order(bound);
+      if (greedy.peak < best.peak) std::swap(best.order, greedy.order);
+      best.peak = std::min(best.peak, greedy.peak);
+    }
+    const int64_t proven = std::max(bound, best.bound);
+    if (best.peak <= proven) return best;
+    int64_t affordable = std::min(states, kMostStateSteps / static_cast<int64_t>(steps_.size()));
+    states -= affordable;
+    Found found = search(proven, std::move(best), affordable);
+    states += affordable;
+    found.bound = std::max(found.bound, proven);
+    return found;
   }
 
  private:
@@ -171,7 +76,7 @@ class Segment {
   };
 
   bool ready(int64_t step) const {
-    return !memory_.done(step) && std::ranges::all_of(graph_.before[index(step)],
+    return !memory_.done(step) && std::ranges::all_of(graph_.dag.before[index(step)],
                                                       [&](int64_t s) { return memory_.done(s); });
   }
 
@@ -196,7 +101,7 @@ class Segment {
     ready_steps.erase(ready_steps.begin() + static_cast<int64_t>(r));
     memory_.run(step);
     run.push_back(step);
-    for (const int64_t next : graph_.after[index(step)])
+    for (const int64_t next : graph_.dag.after[index(step)])
       if (local_.contains(next) && ready(next)) ready_steps.push_back(next);
   }
 
@@ -229,12 +134,8 @@ class Segment {
       run_step(ready_steps, choice, found.order);
     }
     found.peak = peak;
-    rewind(found.order);
+    memory_.take_back(found.order);
     return found;
-  }
-
-  void rewind(const std::vector<int64_t>& run) {
-    for (size_t k = run.size(); k-- > 0;) memory_.take_back(run[k]);
   }
 
   std::vector<int64_t> path_to(int64_t state) const {
@@ -301,42 +202,22 @@ class Segment {
       run_free_steps(ready_steps, next_peak, run);
       std::vector<int64_t> whole = path;
       whole.insert(whole.end(), run.begin(), run.end());
-      rewind(run);
+      memory_.take_back(run);
       add_state(number, next_peak, std::move(run), bits_of(whole));
     }
-    rewind(path);
+    memory_.take_back(path);
   }
 
   const Graph& graph_;
   Memory memory_;
-  std::vector<int64_t> steps_;
-  std::unordered_map<int64_t, size_t> local_;
+  std::vector<int64_t> topological_, steps_;
+  std::unordered_map<int64_t, size_t> local_;  // where a step is in steps_
   std::vector<State> states_;
   std::unordered_map<Bits, int64_t, BitsHash> best_peak_;
   std::priority_queue<std::tuple<int64_t, size_t, int64_t>,
                       std::vector<std::tuple<int64_t, size_t, int64_t>>, std::greater<>>
       open_;
 };
-
-// The steps in runs, each ended by a step that all others come before or after.
-std::vector<std::vector<int64_t>> segments_of(const Graph& graph) {
-  std::vector<bool> alone, alone_backwards;
-  const std::vector<int64_t> order = topological(graph.before, graph.after, alone);
-  const std::vector<int64_t> backwards = topological(graph.after, graph.before, alone_backwards);
-  std::vector<size_t> position_backwards(order.size());
-  for (size_t p = 0; p < order.size(); ++p) position_backwards[index(backwards[p])] = p;
-  std::vector<std::vector<int64_t>> segments(1);
-  for (size_t p = 0; p < order.size(); ++p) {
-    const int64_t step = order[p];
-    const bool cut = alone[index(step)] && alone_backwards[index(step)] &&
-                     p + position_backwards[index(step)] + 1 == order.size();
-    if (cut && !segments.back().empty()) segments.emplace_back();
-    segments.back().push_back(step);
-    if (cut) segments.emplace_back();
-  }
-  if (segments.back().empty()) segments.pop_back();
-  return segments;
-}
 
 }  // namespace
 
@@ -357,7 +238,7 @@ StepOrder least_peak_order(const OrderProblem& problem, int64_t states) {
   StepOrder result;
   result.lower_bound_bytes = memory.live();
   result.peak_bytes = memory.live();
-  const std::vector<std::vector<int64_t>> segments = segments_of(graph);
+  const std::vector<std::vector<int64_t>> segments = series_parts(graph.dag);
   // What single steps between the cuts need is a bound for all segments: no search below it.
   for (const std::vector<int64_t>& segment : segments) {
     if (segment.size() == 1)
@@ -365,6 +246,7 @@ StepOrder least_peak_order(const OrderProblem& problem, int64_t states) {
           std::max(result.lower_bound_bytes, memory.cost(segment.front()).during);
     for (const int64_t step : segment) memory.run(step);
   }
+  result.lower_bound_bytes = std::max(result.lower_bound_bytes, memory.live());
   Memory now(problem, graph);
   for (const std::vector<int64_t>& segment : segments) {
     Found found;

@@ -7,18 +7,21 @@
 // overlap are chosen together.
 //
 // Steps that every other step depends on or is depended on by cut the graph into segments, which
-// are solved one by one. Within a segment, a shortest-path search over sets of finished steps
-// (down-sets), by least peak first, finds the optimum; a step that frees as much as it makes and
-// does not raise the peak is always taken at once, so chains and branches cost few states. Where
-// a segment has more states than the budget, a greedy order is taken, and `optimal` says so unless
-// it meets the bound that the search had proven by then.
+// are solved one by one. A segment that is series-parallel is solved by merging its parts
+// (order_merge.h), in polynomial time; the order is optimal unless many buffers are shared by
+// parallel branches. Otherwise a shortest-path search over sets of finished steps (down-sets), by
+// least peak first, finds the optimum; a step that frees as much as it makes and does not raise the
+// peak is always taken at once, so chains and branches cost few states. Where a segment has more
+// states than the budget, the best order found is taken, and `optimal` says so unless it meets the
+// bound that was proven by then.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace ingot::plan {
 
-// What one input saves by dying in the step (an overlap with the outputs), in bytes.
+// What one input saves by dying in the step (an overlap with the outputs), in bytes; at most its
+// size.
 struct InPlace {
   int64_t input = 0;  // buffer
   int64_t saved_bytes = 0;

@@ -48,12 +48,14 @@ std::optional<int64_t> greater(std::optional<int64_t> a, std::optional<int64_t> 
 class Finder {
  public:
   Finder(const loop::Program& program, ReversedKernels reversed, const plan::Problem& problem,
-         std::span<const size_t> buffers, const std::vector<bool>& may_be_overwritten)
+         std::span<const size_t> buffers, const std::vector<bool>& may_be_overwritten,
+         bool in_any_order)
       : program_(program),
         reversed_(reversed),
         problem_(problem),
         buffers_(buffers),
         may_be_overwritten_(may_be_overwritten),
+        in_any_order_(in_any_order),
         kernels_(kernel_indices(program)) {
     for (size_t b = 0; b < buffers.size(); ++b) {
       planned_[program.buffers[buffers[b]].name] = b;
@@ -102,11 +104,11 @@ class Finder {
   }
 
   bool starts_in(size_t buffer, int64_t step) const {
-    return problem_.buffers[buffer].lifetime.begin == step;
+    return in_any_order_ || problem_.buffers[buffer].lifetime.begin == step;
   }
   bool ends_in(size_t buffer, int64_t step) const {
     return may_be_overwritten_[buffers_[buffer]] &&
-           problem_.buffers[buffer].lifetime.end == step + 1;
+           (in_any_order_ || problem_.buffers[buffer].lifetime.end == step + 1);
   }
 
   void add_pair(const loop::CallKernel& call, size_t kernel, const Use& output, const Use& input,
@@ -186,6 +188,7 @@ class Finder {
   const plan::Problem& problem_;
   std::span<const size_t> buffers_;
   const std::vector<bool>& may_be_overwritten_;
+  const bool in_any_order_;
   std::map<std::string, size_t> kernels_;
   std::map<std::string, size_t> planned_;
   std::map<int64_t, std::vector<size_t>> groups_;
@@ -200,7 +203,15 @@ std::vector<plan::Overlap> find_overlaps(const loop::Program& program, ReversedK
                                          const plan::Problem& problem,
                                          std::span<const size_t> buffers,
                                          const std::vector<bool>& may_be_overwritten) {
-  return Finder(program, reversed, problem, buffers, may_be_overwritten).run();
+  return Finder(program, reversed, problem, buffers, may_be_overwritten, false).run();
+}
+
+std::vector<plan::Overlap> find_possible_overlaps(const loop::Program& program,
+                                                  ReversedKernels reversed,
+                                                  const plan::Problem& problem,
+                                                  std::span<const size_t> buffers,
+                                                  const std::vector<bool>& may_be_overwritten) {
+  return Finder(program, reversed, problem, buffers, may_be_overwritten, true).run();
 }
 
 void unify_directions(const loop::Program& program, const plan::Problem& problem,

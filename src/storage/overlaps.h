@@ -27,6 +27,14 @@ std::vector<plan::Overlap> find_overlaps(const loop::Program& program, ReversedK
                                          std::span<const size_t> buffers,
                                          const std::vector<bool>& may_be_overwritten);
 
+// The overlaps that there would be if every input died in every step that reads it: what an order
+// of the steps can choose from.
+std::vector<plan::Overlap> find_possible_overlaps(const loop::Program& program,
+                                                  ReversedKernels reversed,
+                                                  const plan::Problem& problem,
+                                                  std::span<const size_t> buffers,
+                                                  const std::vector<bool>& may_be_overwritten);
+
 // Changes the directions of a valid plan, where its places allow several, so that as few kernels as
 // possible are needed in both: forward, unless another call of the same kernel must run in reverse
 // and all of them can.

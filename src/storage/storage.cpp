@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "storage/order.h"
 #include "support/check.h"
 
 namespace ingot {
@@ -124,6 +125,15 @@ void stretch_pieces(std::vector<plan::Buffer>& buffers) {
   }
 }
 
+std::vector<bool> overwritable_buffers(const loop::Program& program, bool reuse_inputs) {
+  std::vector<bool> overwritable;
+  for (const loop::Buffer& b : program.buffers) {
+    overwritable.push_back(b.kind == loop::BufferKind::kArena ||
+                           (b.kind == loop::BufferKind::kInput && reuse_inputs));
+  }
+  return overwritable;
+}
+
 }  // namespace
 
 Storage make_problem(loop::Program program, ReversedKernels reversed,
@@ -145,18 +155,16 @@ Storage make_problem(loop::Program program, ReversedKernels reversed,
     storage.buffers.push_back(b);
   }
   stretch_pieces(storage.problem.buffers);
-  std::vector<bool> may_be_overwritten;
-  for (const loop::Buffer& b : program.buffers) {
-    may_be_overwritten.push_back(b.kind == loop::BufferKind::kArena ||
-                                 (b.kind == loop::BufferKind::kInput && options.reuse_inputs));
-  }
-  storage.problem.overlaps =
-      find_overlaps(program, reversed, storage.problem, storage.buffers, may_be_overwritten);
+  storage.problem.overlaps = find_overlaps(program, reversed, storage.problem, storage.buffers,
+                                           overwritable_buffers(program, options.reuse_inputs));
   storage.program = std::move(program);
   return storage;
 }
 
-Storage place(loop::Program program, ReversedKernels reversed, const StorageOptions& options) {
+namespace {
+
+Storage place_in_order(loop::Program program, ReversedKernels reversed,
+                       const StorageOptions& options) {
   Storage storage = make_problem(std::move(program), reversed, options);
   CHECK(plan::find_fault(storage.problem).empty());
   storage.plan = plan::solve(storage.problem, options.limits);
@@ -171,6 +179,21 @@ Storage place(loop::Program program, ReversedKernels reversed, const StorageOpti
   }
   storage.arena_bytes = storage.plan.pools.at(0).height_bytes;
   return storage;
+}
+
+}  // namespace
+
+Storage place(loop::Program program, ReversedKernels reversed, const StorageOptions& options) {
+  Storage given = place_in_order(program, reversed, options);
+  given.arena_bytes_in_given_order = given.arena_bytes;
+  std::optional<loop::Program> ordered =
+      in_better_order(program, reversed, given.problem, given.buffers,
+                      overwritable_buffers(program, options.reuse_inputs));
+  if (!ordered) return given;
+  Storage other = place_in_order(*std::move(ordered), reversed, options);
+  if (other.arena_bytes >= given.arena_bytes) return given;
+  other.arena_bytes_in_given_order = given.arena_bytes;
+  return other;
 }
 
 }  // namespace ingot

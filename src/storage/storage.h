@@ -31,6 +31,7 @@ struct Storage {
   std::vector<size_t> buffers;  // by buffer of the problem: its index in program.buffers
   int64_t num_steps = 0;        // time points of the runner: one per call
   int64_t arena_bytes = 0;
+  int64_t arena_bytes_in_given_order = 0;  // what the calls would need in the order of `lower`
   int64_t arena_alignment = 1;  // of the arena's start, for the offsets to mean what they say
 };
 
@@ -39,7 +40,8 @@ struct Storage {
 Storage make_problem(loop::Program program, ReversedKernels reversed,
                      const StorageOptions& options);
 
-// make_problem, solved: offsets are set. Throws InternalError if the plan breaks a rule.
+// make_problem, solved: offsets are set. The calls may come in another order than given, if the
+// arena is smaller so (storage/order.h). Throws InternalError if the plan breaks a rule.
 Storage place(loop::Program program, ReversedKernels reversed, const StorageOptions& options);
 
 }  // namespace ingot

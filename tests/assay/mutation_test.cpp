@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay against random lies: of 10,000 changed plans and programs, those that go wrong in a shadow
-// run, and those that contradict themselves, are rejected.
+// assay against random lies: 10,000 changed plans and programs that go wrong in a shadow run, or
+// contradict themselves, are rejected.
 //
 // INGOT_MUTANTS=N tries N of them instead.
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ TEST(Assay, RejectsMutantsThatGoWrong) {
   int64_t missed = 0;
   int64_t unclear = 0;
   std::map<std::string, std::pair<int64_t, int64_t>> right;  // refused, of all, by kind
-  for (int64_t i = 0; i < count; ++i) {
+  while (wrong < count) {
     const Judged& original = random.pick(originals);
     const Mutant mutant = mutated(original, random);
     std::string why = "a claim that contradicts itself";
@@ -84,7 +84,6 @@ TEST(Assay, RejectsMutantsThatGoWrong) {
     } else if (!*bad) {
       auto& [refusals, all] = right[mutant.kind.substr(0, mutant.kind.find(' '))];
       refusals += refused.empty() ? 0 : 1;
-      if (std::getenv("DBG") && !refused.empty()) fmt::print("REFUSED {}: {} || {}\n", original.name, mutant.kind, refused);
       ++all;
     } else {
       ++wrong;
@@ -93,13 +92,14 @@ TEST(Assay, RejectsMutantsThatGoWrong) {
       ADD_FAILURE() << original.name << ": " << mutant.kind << "\nis accepted: " << why;
     }
   }
-  RecordProperty("wrong", std::to_string(wrong));
   std::string kinds;
-  for (const auto& [kind, counts] : right)
+  for (const auto& [kind, counts] : right) {
     kinds += fmt::format(" {} {}/{}", kind, counts.first, counts.second);
+  }
   fmt::print("{} wrong, {} missed, {} unclear; refused though they go right:{}\n", wrong, missed,
              unclear, kinds);
-  EXPECT_GE(wrong * 2, count);
+  // Moving a buffer to where nothing is, is no lie.
+  EXPECT_LT(right["move"].first * 10, right["move"].second);
 }
 
 }  // namespace

@@ -56,14 +56,14 @@ class Assay(unittest.TestCase):
     def test_truncated_files(self):
         json, loops = self.folder / "branches.json", self.folder / "branches.loops"
         loops.write_text(loops.read_text()[:-2])
-        self.assertIn("the loop program ends before its blocks do", self.judged(self.folder, 4))
+        self.assertIn("of the loop program: ", self.judged(self.folder, 1))
         json.write_text(json.read_text()[:-2])
         self.assertIn("holds no readable NAME.json", self.judged(self.folder, 1))
 
     def test_files_that_are_not_there(self):
         (self.folder / "branches.loops").unlink()
         self.assertIn("holds no readable NAME.json", self.judged(self.folder, 1))
-        self.judged(self.folder / "branches.json", 4)
+        self.assertIn("line 1 of the loop program: expected program", self.judged(self.folder / "branches.json", 1))
         self.judged(self.folder / "nothing", 1)
 
 

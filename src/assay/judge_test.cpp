@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assay/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "assay/search.h"
+
+namespace ingot::assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+// x, in the arena, becomes t and t becomes y; each reads its input before it is overwritten.
+constexpr const char* kLoops = R"(program p
+buffer x int8[4] input align 1 offset 0 tensor "in" type int8[1,4] scale 0.5 zero_point -3
+buffer y int8[4] output align 1 offset 0 tensor "out" type int8[1,4] scale 0.5 zero_point -3
+buffer w int8[4] constant align 1 data 01020304
+buffer t int16[4] arena align 2 offset 4 tensor "inner"
+kernel widen(x: int8[4] read align 1, w: int8[4] constant align 1, y: int16[4] write align 2) "" {
+  for i = 0 to 4 {
+    y[i] = int16(int32(x[i]) * int32(w[i]))
+  }
+}
+kernel narrow(x: int16[4] read align 2, y: int8[4] write align 1) "" {
+  for i = 0 to 4 {
+    y[i] = int8(int32(x[i]) >> 8)
+  }
+}
+run {
+  call widen(x, w, t) note "first" mul macs 4 operators [0]
+  call narrow(t, y) note "second" shift macs 0 operators [1, 2]
+}
+)";
+constexpr const char* kJson = R"({"schema_version": 1, "name": "p",
+"options": {"io": "arena", "reuse_inputs": true}, "arena_bytes": 12, "arena_alignment": 2,
+"weights_bytes": 4, "macs": 4,
+"inputs": [{"name": "in", "c_name": "x", "dtype": "int8", "shape": [1, 4], "bytes": 4,
+            "scale": 0.5, "zero_point": -3, "offset_bytes": 0}],
+"outputs": [{"name": "out", "c_name": "y", "dtype": "int8", "shape": [1, 4], "bytes": 4,
+             "scale": 0.5, "zero_point": -3, "offset_bytes": 0}],
+"operators": [{"name": "first", "kind": "mul", "macs": 4, "function": "p_widen", "operators": [0]},
+  {"name": "second", "kind": "shift", "macs": 0, "function": "p_narrow", "operators": [1, 2]}],
+"plan": {"order": [0, 1], "buffers": [
+  {"name": "x", "tensor": "in", "size_bytes": 4, "alignment": 1, "first": 0, "last": 1,
+   "offset_bytes": 0},
+  {"name": "y", "tensor": "out", "size_bytes": 4, "alignment": 1, "first": 1, "last": 2,
+   "offset_bytes": 0},
+  {"name": "t", "tensor": "inner", "size_bytes": 8, "alignment": 2, "first": 0, "last": 2,
+   "offset_bytes": 4}],
+ "distances": [
+  {"output": "t", "input": "x", "step": 0, "forward": 4, "reverse": null, "runs": "forward"},
+  {"output": "y", "input": "t", "step": 1, "forward": 0, "reverse": 4, "runs": "forward"}],
+ "lower_bound_bytes": 8, "optimal": false, "packing_optimal": false, "order_optimal": false,
+ "within": {"overlap": true, "streaming": false},
+ "witness": {"time": 1, "buffers": ["y", "t"], "load_bytes": 8, "searched": false}}})";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string lie_of(const std::string& json, const std::string& loops) {
+  const std::optional<Json> parsed = parse_json(json);
+  return parsed ? find_lie(*parsed, read_loops(loops)) : "no JSON";
+}
+
+TEST(Judge, AcceptsTheTruth) { EXPECT_EQ(lie_of(kJson, kLoops), ""); }
+
+TEST(Judge, LiesOfTheJson) {
+  struct {
+    const char* from;
+    const char* to;
+    const char* lie;
+  } const rows[] = {
+      {"\"name\": \"p\"", "\"name\": \"q\"", "another name than the program's"},
+      {"\"arena_bytes\": 12", "\"arena_bytes\": 16", "not as high as its highest buffer"},
+      {"\"arena_bytes\": 12", "\"arena_bytes\": 8", "t is outside the arena"},
+      {"\"arena_alignment\": 2", "\"arena_alignment\": 1", "t is misaligned"},
+      {"\"weights_bytes\": 4", "\"weights_bytes\": 5", "another size of the weights"},
+      {"\"macs\": 4,\n", "\"macs\": 5,\n", "another number of multiplications"},
+      {"\"shape\": [1, 4]", "\"shape\": [4, 1]", "another shape of x"},
+      {"\"scale\": 0.5", "\"scale\": 0.25", "another scale of x"},
+      {"\"zero_point\": -3", "\"zero_point\": 3", "another zero point of x"},
+      {"p_widen", "p_narrow", "operator 0 otherwise"},
+      {"[0, 1]", "[1, 0]", "another order"},
+      {"\"first\": 1", "\"first\": 0", "another lifetime of y"},
+      {"\"size_bytes\": 8", "\"size_bytes\": 6", "another size of t"},
+      {"\"io\": \"arena\"", "\"io\": \"caller\"", "x has a place in the arena"},
+      {"\"reuse_inputs\": true", "\"reuse_inputs\": false", "another lifetime of x"},
+      {"\"forward\": 0", "\"forward\": -2", "is -2, but the run needs -1"},
+      {"\"step\": 1", "\"step\": 0", "do not begin and end in its step"},
+      {"\"forward\": 0, \"reverse\": 4, \"runs\": \"forward\"",
+       "\"forward\": 0, \"reverse\": 4, \"runs\": \"back\"", "has no direction"},
+      {"\"overlap\": true", "\"overlap\": false", "where no overlap is allowed"},
+      {"\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 13", "above the arena"},
+      {"\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 9", "has no witness"},
+      {"\"load_bytes\": 8", "\"load_bytes\": 9", "the witness needs 8 bytes"},
+      {"[\"y\", \"t\"]", "[\"t\"]", "does not name what is alive"},
+      {"\"packing_optimal\": false", "\"packing_optimal\": true", "above its lower bound"},
+      {"\"order_optimal\": false", "\"order_optimal\": true", "other orders may need less"},
+      {"\"time\": 1", "\"time\": null", "no lower bound with a witness"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_THAT(lie_of(replaced(kJson, row.from, row.to), kLoops), HasSubstr(row.lie)) << row.to;
+  }
+}
+
+TEST(Judge, LiesOfTheProgram) {
+  struct {
+    const char* from;
+    const char* to;
+    const char* lie;
+  } const rows[] = {
+      {"call narrow(t, y)", "call narrow(t, x)", "another lifetime of x"},
+      {"call widen(x, w, t)", "call widen(x, x, t)", "needs a constant where it gets x"},
+      {"call widen(x, w, t)", "call widen(x, w)", "another number of arguments"},
+      {"call widen(x, w, t)", "call nothing(x, w, t)", "which does not exist"},
+      {"call widen(x, w, t)", "call widen(x + 1, w, t)", "needs more of x than it has"},
+      {"int16[4] arena align 2 offset 4", "int16[4] arena align 1 offset 4", "aligned to less"},
+      {"for i = 0 to 4 {", "for i = 0 to 5 {", "touches element 4"},
+      {"x[i]) >> 8", "x[3 - i]) >> 8", "the run needs"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_THAT(lie_of(kJson, replaced(kLoops, row.from, row.to)), HasSubstr(row.lie)) << row.to;
+  }
+}
+
+// A bound that no point in time shows is searched for.
+TEST(Judge, SearchesBoundsWithoutWitness) {
+  std::string json = replaced(kJson, "\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 12");
+  json = replaced(json, "\"searched\": false", "\"searched\": true");
+  EXPECT_THAT(lie_of(json, kLoops), HasSubstr("can be placed in fewer bytes"));
+}
+
+// Against all places that there are.
+bool fits_somewhere(const std::vector<Life>& lives, const std::vector<Buffer>& buffers,
+                    std::vector<int64_t>& offsets, int64_t height) {
+  const size_t next = offsets.size();
+  if (next == buffers.size()) return true;
+  const Buffer& b = buffers[next];
+  for (int64_t offset = 0; offset + b.size_bytes <= height; offset += b.alignment) {
+    bool free = true;
+    for (size_t i = 0; i < next && free; ++i) {
+      free = !lives[i].meets(lives[next]) || offset >= offsets[i] + buffers[i].size_bytes ||
+             offsets[i] >= offset + b.size_bytes;
+    }
+    if (!free) continue;
+    offsets.push_back(offset);
+    if (fits_somewhere(lives, buffers, offsets, height)) return true;
+    offsets.pop_back();
+  }
+  return false;
+}
+
+TEST(Search, EqualsTryingEverything) {
+  std::mt19937 random(3);
+  const auto number = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  int64_t num_fitting = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Buffer> buffers(static_cast<size_t>(number(2, 6)));
+    std::vector<Life> lives;
+    for (Buffer& b : buffers) {
+      b.size_bytes = number(1, 6);
+      b.alignment = int64_t{1} << number(0, 2);
+      b.offset_bytes = 0;
+      const int64_t begin = number(0, 4);
+      lives.push_back({&b, begin, begin + number(1, 3)});
+    }
+    const int64_t height = number(6, 16);
+    std::vector<int64_t> offsets;
+    const bool expected = fits_somewhere(lives, buffers, offsets, height);
+    num_fitting += expected ? 1 : 0;
+    EXPECT_EQ(fits(lives, Distances(Json()), height), expected) << round;
+  }
+  EXPECT_GT(num_fitting, 300);
+  EXPECT_LT(num_fitting, 1900);
+}
+
+}  // namespace
+}  // namespace ingot::assay

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How inputs of the fuzzers change: bytes as libFuzzer does it, or, where they are a model that the
+// format's verifier takes, one thing of the model by our own writer. Plain bytes seldom come past
+// the verifier.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tests/support/tflite_damage.h"
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned int seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
+  using namespace ingot::testing;
+  const std::vector<uint8_t> file(data, data + size);
+  if (seed % 4 == 0 || !verifies(file)) return LLVMFuzzerMutate(data, size, max_size);
+  const std::unique_ptr<format::ModelT> model = unpack(file);
+  for (unsigned int i = 0; i <= seed % 3; ++i) mutate(*model, uint64_t{seed} + i);
+  const std::vector<uint8_t> changed = serialize(*model);
+  if (changed.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
+  std::ranges::copy(changed, data);
+  return changed.size();
+}
