@@ -23,23 +23,23 @@ static union {
 } arena;
 
 /* What microTVM's platform layer supplies. */
-void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes,
-                               int dtype_code_hint, int dtype_bits_hint) {
+void* TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, int dtype_code_hint,
+                               int dtype_bits_hint) {
   (void)device_type;
   (void)device_id;
   (void)dtype_code_hint;
   (void)dtype_bits_hint;
   return nbytes <= sizeof arena.bytes ? arena.bytes : NULL;
 }
-int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr) {
+int TVMBackendFreeWorkspace(int device_type, int device_id, void* ptr) {
   (void)device_type;
   (void)device_id;
   return ptr == arena.bytes ? 0 : -1;
 }
 
 /* The map of the three parts, a character a byte; returns how many guard bytes changed. */
-static int print_map(const char *name) {
-  const unsigned char *const bytes = (const unsigned char *)&memory;
+static int print_map(const char* name) {
+  const unsigned char* const bytes = (const unsigned char*)&memory;
   const size_t end_of_result = GUARD_BYTES + sizeof memory.result;
   int num_changed = 0;
   size_t i;

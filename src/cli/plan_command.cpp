@@ -70,7 +70,8 @@ int plan_file(const Session& session, const Arguments& arguments) {
   if (!fault.empty()) return report(session, {{Code::kPlanCsv, "", fault, ""}});
   problem.pools.at(0).capacity_bytes = arguments.capacity;
 
-  plan::Limits limits;
+  // More than a compilation may spend: the hardest known instances take less.
+  plan::Limits limits{.search_nodes = 1'000'000, .climb_steps = 2'000};
   if (arguments.time_limit) {
     limits.seconds = arguments.time_limit;
     limits.search_nodes = std::numeric_limits<int64_t>::max();

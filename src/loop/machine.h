@@ -104,7 +104,7 @@ struct Translation {
   std::string name;
   std::vector<Node> nodes;
   std::vector<Step> body;
-  std::vector<Memory> memories;  // parameters first
+  std::vector<Memory> memories;      // parameters first
   std::vector<size_t> scalar_slots;  // of a kernel's scalars
   std::vector<TranslatedFunction> functions;
   std::vector<CallSite> calls;

@@ -7,6 +7,8 @@
 namespace ingot::plan {
 namespace {
 
+constexpr int64_t kPairsPerNode = 500;  // a node over more pairs counts as several
+
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
 }  // namespace
@@ -156,8 +158,9 @@ Verdict Disjunctive::follow(Placement& best, int64_t bound, bool possible) {
 
 // Recursion is as deep as there are pairs and steps.
 Verdict Disjunctive::search(Placement& best, int64_t bound) {
-  if (++visited_ > limit_) return Verdict::kOutOfNodes;
-  if (deadline_ && visited_ % 256 == 0 && std::chrono::steady_clock::now() > *deadline_)
+  visited_ += 1 + static_cast<int64_t>(pairs_.size()) / kPairsPerNode;
+  if (visited_ > limit_) return Verdict::kOutOfNodes;
+  if (deadline_ && ++until_clock_ % 64 == 0 && std::chrono::steady_clock::now() > *deadline_)
     limit_ = visited_;
   if (height_of(instance_, bases_) > height_) return Verdict::kImpossible;
   const Break broken = find_break();

@@ -69,7 +69,7 @@ class Disjunctive {
   std::vector<bool> queued_;
   std::vector<Gap> gaps_;
   int64_t height_ = 0;  // the next placement must be at most this high
-  int64_t visited_ = 0, limit_ = 0;
+  int64_t visited_ = 0, limit_ = 0, until_clock_ = 0;
   bool gave_up_ = false;  // a node was dropped without proof
   Deadline deadline_;
 };

@@ -60,8 +60,7 @@ class HeightSearch {
       // plan, as long as nothing comes of it.
       const bool hopeful = visited() < kHopefulNodes;
       const bool at_bound = hopeful ? round % 4 != 3 : round % 4 == 1;
-      if (at_bound ? decide_bound() : decide(above_, next_target(), kRun * effort_, above_runs_++))
-        target_ = packing_.lower_bound;
+      if (at_bound ? decide_bound() : decide_above()) target_ = packing_.lower_bound;
     }
   }
 
@@ -78,12 +77,14 @@ class HeightSearch {
     return decide(at_bound_, packing_.lower_bound, kRun * luby(run), run);
   }
 
+  bool decide_above() {
+    const int64_t run = above_runs_++;
+    return decide(above_, next_target(), kRun * luby(run), run);
+  }
+
   int64_t next_target() {
     const int64_t highest = reachable_.below(packing_.placement.height);
-    if (target_ >= highest) {
-      target_ = packing_.lower_bound;
-      effort_ *= 2;
-    }
+    if (target_ >= highest) target_ = packing_.lower_bound;
     const int64_t middle = target_ + ceil_div(highest - target_, 2);
     target_ = std::min(highest, reachable_.at_least(middle));
     return target_;
@@ -111,7 +112,6 @@ class HeightSearch {
   int64_t nodes_;
   Deadline deadline_;
   int64_t target_ = 0;
-  int64_t effort_ = 1;
   int64_t bound_runs_ = 0, above_runs_ = 0;
 };
 

@@ -82,13 +82,25 @@ TEST(LegacyPlanner, FollowsItsRules) {
 // Few nodes: the heuristics, their bounds and the exact search all get to decide some plans.
 constexpr plan::Limits kQuick = {.search_nodes = 50, .climb_steps = 5, .seconds = {}};
 
+// The statements of a runner as text, sorted: two orders of the same calls are equal so.
+std::vector<std::string> sorted_statements(const loop::Program& program) {
+  std::vector<std::string> texts;
+  for (const loop::Stmt& stmt : program.runner) texts.push_back(loop::print({stmt}));
+  std::ranges::sort(texts);
+  return texts;
+}
+
 void expect_sound(const Storage& storage, const loop::Program& program,
                   const StorageOptions& options) {
   EXPECT_EQ(plan::find_fault(storage.problem), "");
   EXPECT_EQ(plan::find_violation(storage.problem, storage.plan), "");
-  // Whatever was planned, every buffer has the size, type and kind that the program gave it.
+  // Whatever was planned, every buffer has the size, type and kind that the program gave it, and
+  // the same kernels are called on the same buffers.
+  EXPECT_EQ(sorted_statements(storage.program), sorted_statements(program));
   loop::Program without_offsets = storage.program;
   for (loop::Buffer& buffer : without_offsets.buffers) buffer.offset_bytes.reset();
+  without_offsets.runner = program.runner;
+  without_offsets.notes = program.notes;
   EXPECT_TRUE(loop::equal(without_offsets, program));
   for (size_t i = 0; i < storage.buffers.size(); ++i) {
     const loop::Buffer& buffer = storage.program.buffers.at(storage.buffers[i]);

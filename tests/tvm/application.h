@@ -39,8 +39,8 @@ static int no_memory_left; /* the next request fails */
 static int refuses_back;   /* the next return fails */
 static size_t work_offset; /* of what is handed out; 0 unless a test wants it odd */
 
-void* TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes,
-                               int dtype_code_hint, int dtype_bits_hint) {
+void* TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, int dtype_code_hint,
+                               int dtype_bits_hint) {
   (void)dtype_code_hint;
   (void)dtype_bits_hint;
   if (device_type != kDLCPU || device_id != 0 || nbytes != TVMGEN_DUO_WORKSPACE_SIZE) return NULL;

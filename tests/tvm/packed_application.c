@@ -70,10 +70,10 @@ static int32_t run(void) { return run_with(NUM_TENSORS, WORK); }
 /* Each row spoils one thing of one tensor. */
 static void test_tensor(int i) {
   DLTensor* const tensor = &tensors[i];
-#define ROW(what, error)                                   \
-  do {                                                     \
-    make_call();                                           \
-    what;                                                  \
+#define ROW(what, error)                                    \
+  do {                                                      \
+    make_call();                                            \
+    what;                                                   \
     expect_refusal(#what, run(), TVMGEN_DUO_ERROR_##error); \
   } while (0)
   ROW(args[i].v_handle = NULL, NULL_POINTER);

@@ -78,8 +78,8 @@ typedef enum {
 #ifndef TVM_RUNTIME_C_BACKEND_API_H_
 
 /* Work memory of `nbytes` bytes, aligned for any type, or NULL. The hints are of the elements. */
-void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes,
-                               int dtype_code_hint, int dtype_bits_hint);
+void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, int dtype_code_hint,
+                               int dtype_bits_hint);
 
 /* Takes back what TVMBackendAllocWorkspace gave, the last first. Returns 0 if all is well. */
 int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
