@@ -173,7 +173,8 @@ Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   if (!is_model_name(options.name)) {
     faults.push_back(usage(
         "--name " + quote(options.name) + " cannot be a prefix of C names",
-        "a name has up to 63 letters, digits and single underscores and starts with a letter"));
+        "a name has up to 63 letters, digits and single underscores, starts with a letter, and "
+        "is no word of C, C++ or their libraries"));
   }
   options.target = arguments.target;
   options.rounding = rounding_of(arguments.rounding);
