@@ -13,7 +13,8 @@ Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes) {
   Diagnostic excess{
       Code::kArenaLimit, "",
       fmt::format("the arena needs {} bytes, the limit is {}", storage.arena_bytes, limit_bytes),
-      "--io arena, --reuse-inputs and a smaller input all lower the need"};
+      "a model with a smaller input or fewer channels needs less; with --io arena, so does "
+      "--reuse-inputs"};
   excess.notes.push_back(
       proved ? fmt::format("proved: no plan of this program needs less than {} bytes",
                            pool.lower_bound_bytes)

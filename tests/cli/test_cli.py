@@ -210,7 +210,7 @@ class Usage(Cli):
     def test_names_that_are_words_of_c(self):
         for name in ("int", "class", "memory", "printf"):
             done = self.ingot("compile", self.model, "-o", self.path("out"), "--name", name, code=2)
-            self.assertIn("is no word of C", done.stderr)
+            self.assertIn("no word that C", done.stderr)
 
     def test_models_that_are_not_acceptable(self):
         whole = pathlib.Path(self.model).read_bytes()
