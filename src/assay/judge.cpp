@@ -75,9 +75,9 @@ void check(const Json& json, const Loops& loops) {
   distances.check(loops, lives, options);
   check_pairs(lives, distances);
   check_bound(json, loops, lives, distances, options);
-  std::vector<Distance> wanted;
-  for (const Distances::Stated& d : distances.all()) wanted.push_back({d.output, d.input, d.step});
-  Machine machine(loops, options.reuse_inputs, std::move(wanted));
+  Machine machine(
+      loops, options.reuse_inputs,
+      options.overlap ? distances.wanted(loops, lives, options) : std::vector<Distance>());
   machine.run();
   const bool is_optimal = plan["optimal"].boolean().value_or(false) ||
                           plan["packing_optimal"].boolean().value_or(false);

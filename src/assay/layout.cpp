@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <tuple>
 
 namespace ingot::assay {
@@ -97,6 +96,11 @@ Touch touch_of(const Loops& loops, const Call& call, const std::string& buffer) 
 }
 
 bool is_of_bytes(const Element& e) { return e.name == "int8" || e.name == "uint8"; }
+
+// C allows two types in one place only if one of them is of bytes.
+bool may_share(const Buffer& a, const Buffer& b) {
+  return a.element == b.element || is_of_bytes(*a.element) || is_of_bytes(*b.element);
+}
 
 }  // namespace
 
@@ -222,11 +226,7 @@ const Distances::Stated* Distances::find(const Buffer& output, const Buffer& inp
 bool Distances::allow(const Buffer& a, const Buffer& b) const {
   for (const auto& [output, input] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     const Stated* d = find(*output, *input);
-    if (d == nullptr) continue;
-    // C allows two types in one place only if one of them is of bytes.
-    const Element& x = *input->element;
-    const Element& y = *output->element;
-    if (&x != &y && !is_of_bytes(x) && !is_of_bytes(y)) continue;
+    if (d == nullptr || !may_share(a, b)) continue;
     const int64_t behind = *input->offset_bytes - *output->offset_bytes;
     if (d->runs == "forward" && d->forward && behind >= *d->forward) return true;
     if (d->runs == "reverse" && d->reverse && -behind >= *d->reverse) return true;
@@ -234,33 +234,79 @@ bool Distances::allow(const Buffer& a, const Buffer& b) const {
   return false;
 }
 
+std::vector<Distance> Distances::wanted(const Loops& loops, const std::vector<Life>& lives,
+                                        const Options& options) const {
+  std::vector<Distance> wanted;
+  for (const Stated& d : stated_) wanted.push_back({d.output, d.input, d.step});
+  std::map<std::string, const Life*> by_name;
+  for (const Life& life : lives) by_name[life.buffer->name] = &life;
+  for (const Stmt& stmt : loops.runner.stmts) {
+    if (stmt.kind != Stmt::Kind::kCall) continue;
+    const Call& call = loops.calls[static_cast<size_t>(stmt.target)];
+    std::vector<const Life*> begin;
+    std::vector<const Life*> end;
+    const auto add = [](std::vector<const Life*>& to, const Life* life) {
+      if (std::ranges::find(to, life) == to.end()) to.push_back(life);
+    };
+    for (const Call::Arg& arg : call.args) {
+      const auto life = by_name.find(arg.buffer);
+      if (life == by_name.end() || life->second->buffer->tie_group >= 0) continue;
+      const Touch touch = touch_of(loops, call, arg.buffer);
+      const std::string& kind = life->second->buffer->kind;
+      const bool may_die = kind == "arena" || (kind == "input" && options.reuse_inputs);
+      if (touch.writes && !touch.reads && life->second->begin == stmt.target)
+        add(begin, life->second);
+      if (touch.reads && !touch.writes && may_die && life->second->end == stmt.target + 1)
+        add(end, life->second);
+    }
+    for (const Life* output : begin) {
+      for (const Life* input : end) {
+        if (find(*output->buffer, *input->buffer) == nullptr &&
+            may_share(*output->buffer, *input->buffer))
+          wanted.push_back({output->buffer->name, input->buffer->name, stmt.target});
+      }
+    }
+  }
+  return wanted;
+}
+
 void Distances::check_against(const std::vector<Distance>& derived, const Loops& loops,
                               bool is_optimal) const {
   std::map<std::string, const Buffer*> buffers;
   for (const Buffer& b : loops.buffers) buffers[b.name] = &b;
-  for (size_t i = 0; i < stated_.size(); ++i) {
-    const Stated& d = stated_[i];
-    const Buffer& output = *buffers.at(d.output);
-    const Buffer& input = *buffers.at(d.input);
-    const bool forward = d.runs == "forward";
-    const int64_t behind = *input.offset_bytes - *output.offset_bytes;
-    // At the ends of this range the two share no byte.
-    const int64_t lowest = forward ? -input.size_bytes : -output.size_bytes;
-    const int64_t highest = forward ? output.size_bytes : input.size_bytes;
-    // The run has seen addresses; with one byte more than the greatest between them they are safe.
-    const std::optional<int64_t> seen = forward ? derived[i].forward : derived[i].reverse;
-    const int64_t least =
-        seen ? std::max(lowest, *seen + (forward ? behind : -behind) + 1) : lowest;
-    const int64_t stated = (forward ? d.forward : d.reverse).value_or(highest);
-    const std::string pair = "the distance of " + d.output + " to " + d.input + " in step " +
-                             std::to_string(d.step) + " is " + std::to_string(stated);
-    if (stated < std::min(least, highest))
-      throw Lie(pair + ", but the run needs " + std::to_string(least));
-    const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
-    if (is_optimal && !tied && stated > std::max(least, lowest))
-      throw Lie(pair + " where " + std::to_string(least) +
-                " is enough, and still the plan is called optimal");
+  std::map<int64_t, std::string> runs;
+  for (const Stated& d : stated_) runs[d.step] = d.runs;
+  for (size_t i = 0; i < derived.size(); ++i) {
+    const Distance& seen = derived[i];
+    Stated stated{seen.output, seen.input, seen.step, {}, {}, "forward"};
+    if (i < stated_.size()) {
+      stated = stated_[i];
+    } else if (runs.contains(seen.step)) {
+      stated.runs = runs[seen.step];
+    }
+    check_against(stated, seen, *buffers.at(seen.output), *buffers.at(seen.input), is_optimal);
   }
+}
+
+void Distances::check_against(const Stated& stated, const Distance& derived, const Buffer& output,
+                              const Buffer& input, bool is_optimal) const {
+  const bool forward = stated.runs == "forward";
+  const int64_t behind = *input.offset_bytes - *output.offset_bytes;
+  // At the ends of this range the two share no byte.
+  const int64_t lowest = forward ? -input.size_bytes : -output.size_bytes;
+  const int64_t highest = forward ? output.size_bytes : input.size_bytes;
+  // The run has seen addresses; with one byte more than the greatest between them they are safe.
+  const std::optional<int64_t> seen = forward ? derived.forward : derived.reverse;
+  const int64_t needed = seen ? std::max(lowest, *seen + (forward ? behind : -behind) + 1) : lowest;
+  const int64_t least = std::min(needed, highest);
+  const int64_t is = (forward ? stated.forward : stated.reverse).value_or(highest);
+  const std::string pair = "the distance of " + output.name + " to " + input.name + " in step " +
+                           std::to_string(derived.step) + " is " + std::to_string(is);
+  if (is < least) throw Lie(pair + ", but the run needs " + std::to_string(least));
+  const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
+  if (is_optimal && !tied && is > least)
+    throw Lie(pair + " where " + std::to_string(least) +
+              " is enough, and still the plan is called optimal");
 }
 
 }  // namespace ingot::assay

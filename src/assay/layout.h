@@ -59,12 +59,19 @@ class Distances {
   void check(const Loops& loops, const std::vector<Life>& lives, const Options& options) const;
   // Whether the two, which are alive together, may lie where they lie.
   bool allow(const Buffer& a, const Buffer& b) const;
-  // None is below what the run has shown (`derived`, in the order of all()); and if a plan is said
-  // to be optimal within them, none above, in the direction that was run.
+  // All pairs of which the run shall show how near they may come: first those of all(), then those
+  // of which nothing is stated, though one begins in the step in which the other ends.
+  std::vector<Distance> wanted(const Loops& loops, const std::vector<Life>& lives,
+                               const Options& options) const;
+  // None is below what the run has shown of `wanted`; and if a plan is said to be optimal within
+  // them, none is above or missing, in the direction that was run.
   void check_against(const std::vector<Distance>& derived, const Loops& loops,
                      bool is_optimal) const;
 
  private:
+  void check_against(const Stated& stated, const Distance& derived, const Buffer& output,
+                     const Buffer& input, bool is_optimal) const;
+
   std::vector<Stated> stated_;
   std::map<std::pair<std::string, std::string>, size_t> by_pair_;  // output, input
 };

@@ -82,6 +82,10 @@ class Walk {
   }
 
   bool walk(const AccessNode& node, Summary& out) {
+    if (--budget_ < 0) {
+      forms_.clear_cut();
+      return false;
+    }
     switch (node.kind) {
       case AccessNode::Kind::kLet:
         forms_.name_expression(node.name, node.a);
@@ -146,7 +150,6 @@ class Walk {
       const Piece piece = pieces.back();
       pieces.pop_back();
       if (piece.count == 0) continue;
-      if (--budget_ < 0) return false;
       const int64_t first = node.reverse ? count - 1 - piece.first : piece.first;
       const int64_t step = node.reverse ? -node.step : node.step;
       Form value = *begin;

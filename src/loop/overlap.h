@@ -27,9 +27,10 @@ enum class Side : uint8_t { kBefore, kBehind };
 // the size of the other. Exact where indices and bounds are sums of loop variables, minima, maxima
 // and quotients of such; an index or a condition that depends on data counts as anything that it
 // may be. The cost is that of the nest's corners (border and inner parts of each loop), not of its
-// iterations; where more than `budget` of them would be needed the answer is the upper limit.
+// iterations; where more than `budget` accesses, loops and branches would have to be looked at, the
+// answer is the upper limit.
 // `input` is only read, and other than `output`.
 int64_t least_distance(const Kernel& kernel, const std::string& output, const std::string& input,
-                       Side side, int64_t budget = 100'000);
+                       Side side, int64_t budget = 1'000'000);
 
 }  // namespace ingot::loop

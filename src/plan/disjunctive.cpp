@@ -50,13 +50,14 @@ void Disjunctive::add_cliques() {
     }
     if (grown) {
       Clique clique;
-      for (const auto& [item, member] : live) {
+      for (const auto& part : live) {
+        const int64_t item = part.first;
         const bool free = std::ranges::none_of(clique.items, [&](int64_t other) {
           return other == item || overlapping.contains(std::minmax(other, item));
         });
         if (!free) continue;
         clique.items.push_back(item);
-        clique.members.push_back(instance_[item].members[index(member)]);
+        clique.members.push_back(instance_[item].members[index(part.second)]);
       }
       cliques_.push_back(std::move(clique));
     }
@@ -194,6 +195,16 @@ Verdict Disjunctive::search(Placement& best, int64_t bound) {
 
 Verdict Disjunctive::improve(Placement& best, int64_t bound, int64_t nodes, Deadline deadline) {
   if (best.height <= bound) return Verdict::kPacked;
+  return start(best, best.height - 1, bound, nodes, deadline);
+}
+
+Verdict Disjunctive::decide(Placement& best, int64_t height, int64_t nodes, Deadline deadline) {
+  return start(best, height, height, nodes, deadline);
+}
+
+// Looks for placements of at most `height`, then lower ones down to `bound`.
+Verdict Disjunctive::start(Placement& best, int64_t height, int64_t bound, int64_t nodes,
+                           Deadline deadline) {
   const size_t n = index(instance_.size());
   bases_.assign(n, 0);
   runs_ = instance_.decided();
@@ -203,7 +214,7 @@ Verdict Disjunctive::improve(Placement& best, int64_t bound, int64_t nodes, Dead
   decided_.clear();
   queue_.clear();
   queued_.assign(n, false);
-  height_ = best.height - 1;
+  height_ = height;
   limit_ = visited_ + nodes;
   deadline_ = deadline;
   gave_up_ = false;

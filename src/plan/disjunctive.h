@@ -24,6 +24,8 @@ class Disjunctive {
   // Lowers `best` (a valid placement) as far as `nodes` nodes allow, not below `bound`. Returns
   // kImpossible if nothing lower than the final `best` exists, kPacked if it reached `bound`.
   Verdict improve(Placement& best, int64_t bound, int64_t nodes, Deadline deadline = {});
+  // Looks for a placement of at most `height` bytes, less than that of `best`, and puts it there.
+  Verdict decide(Placement& best, int64_t height, int64_t nodes, Deadline deadline = {});
 
  private:
   struct Arc {
@@ -55,6 +57,7 @@ class Disjunctive {
   bool add_arc(int64_t from, int64_t to, int64_t weight);
   Break find_break();
   Verdict search(Placement& best, int64_t bound);
+  Verdict start(Placement& best, int64_t height, int64_t bound, int64_t nodes, Deadline deadline);
   Verdict follow(Placement& best, int64_t bound, bool possible);
 
   const Instance& instance_;

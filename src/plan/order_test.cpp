@@ -95,7 +95,9 @@ int64_t least_peak_over_sets(const OrderProblem& problem) {
   std::map<uint64_t, int64_t> level = {{0, 0}};
   for (size_t k = 0; k < problem.steps.size(); ++k) {
     std::map<uint64_t, int64_t> next;
-    for (const auto& [done, peak] : level) {
+    for (const auto& reached : level) {
+      const uint64_t done = reached.first;
+      const int64_t peak = reached.second;
       int64_t live = 0;
       for (size_t b = 0; b < writers.size(); ++b) live += bytes_alive(done, b, writers[b]);
       for (size_t s = 0; s < problem.steps.size(); ++s) {

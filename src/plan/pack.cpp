@@ -170,9 +170,12 @@ Packing pack(const Instance& instance, int64_t bound, const Limits& limits, Dead
     search->run();
   } else if (instance.num_pairs() <= kMostDisjunctivePairs) {
     Disjunctive disjunctive(instance);
-    const Verdict verdict =
-        disjunctive.improve(packing.placement, bound, limits.search_nodes, deadline);
-    if (verdict == Verdict::kImpossible) packing.lower_bound = packing.placement.height;
+    Placement& best = packing.placement;
+    Verdict verdict = disjunctive.decide(best, bound, nodes / 2, deadline);
+    if (verdict == Verdict::kImpossible) packing.lower_bound = bound + 1;
+    if (verdict != Verdict::kPacked)
+      verdict = disjunctive.improve(best, packing.lower_bound, nodes / 2, deadline);
+    if (verdict == Verdict::kImpossible) packing.lower_bound = best.height;
   }
   return packing;
 }

@@ -215,6 +215,7 @@ class Mutator {
     mutant_.json["plan"]["packing_optimal"] = true;
     if (random_.chance(1, 2))
       mutant_.json["plan"]["lower_bound_bytes"] = mutant_.json["arena_bytes"];
+    mutant_.json["plan"]["witness"]["searched"] = random_.chance(1, 2);
     mutant_.kind = "raised";
     return true;
   }
