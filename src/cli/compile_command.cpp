@@ -41,7 +41,11 @@ void print_summary(const Compiled& compiled, const Arguments& arguments) {
   fmt::print("{}: {} operators in {} steps, {} multiply-accumulates\n", program.name,
              compiled.model.nodes.size(), program.notes.size(), macs_of(program));
   fmt::print("arena {} bytes{}, weights {} bytes\n", storage.arena_bytes,
-             storage.plan.optimal ? " (proved least for this order)" : "", weights_bytes(program));
+             storage.plan.optimal && storage.pools.empty() ? " (proved least for this order)" : "",
+             weights_bytes(program));
+  for (const PoolUse& pool : storage.pools) {
+    fmt::print("pool {} {} bytes\n", pool.name, pool.bytes);
+  }
   std::string names;
   for (const OutputFile& file : compiled.files) names += " " + file.name;
   fmt::print("wrote into {}:{}\n", arguments.folder, names);
