@@ -334,8 +334,8 @@ def table(op):
 
     def of(element):
         centred = element - x.zero_point
-        if abs(centred) >= limit:
-            return -128 if centred < 0 else 127
+        if abs(centred) >= limit:  # with a radius of 0 even the zero point is far out, below
+            return -128 if centred <= 0 else 127
         a = rescale(centred, multiplier)
         y = shift_right(logistic(a), 23) - 128 if op.kind == "LOGISTIC" else shift_right(tanh(a), 24)
         return saturate(y, -128, 127)

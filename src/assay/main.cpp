@@ -22,7 +22,7 @@ constexpr const char* kHelp =
     "usage: assay DIR | FILE.json\n"
     "Checks a compiled model's plan and claims from NAME.json and NAME.loops beside it.\n"
     "Exit status: 0 all claims hold, 4 one does not (it says which), 1 the files cannot be read,\n"
-    "6 the program is too large to be judged.\n";
+    "6 the program is too large to be judged, 2 wrong usage.\n";
 
 std::string slurp(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -48,8 +48,13 @@ int judge(const std::filesystem::path& argument) {
   std::filesystem::path loops_path = path;
   loops_path.replace_extension(".loops");
   const auto json = ingot::assay::parse_json(slurp(path));
-  if (path.empty() || !json) {
-    std::fprintf(stderr, "assay: %s holds no readable NAME.json\n", argument.c_str());
+  if (path.empty()) {
+    std::fprintf(stderr, "assay: %s does not hold exactly one NAME.json with its NAME.loops\n",
+                 argument.c_str());
+    return kUnreadable;
+  }
+  if (!json) {
+    std::fprintf(stderr, "assay: %s cannot be read or is no NAME.json\n", path.c_str());
     return kUnreadable;
   }
   const ingot::assay::Loops loops = ingot::assay::read_loops(slurp(loops_path));

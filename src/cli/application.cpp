@@ -83,6 +83,31 @@ std::string help_of(const CLI::App& app) {
   return "`ingot --help` lists the commands";
 }
 
+// Whether --diagnostics json is on a command line, also on one that cannot be parsed.
+bool asks_for_json(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--diagnostics=json") return true;
+    if (word == "--diagnostics" && i + 1 < argc && std::string_view(argv[i + 1]) == "json") {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What is wrong with a command line that cannot be parsed. A word that is no command would be
+// called a missing one.
+std::string fault_of(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  if (argc > 1 && app.get_subcommands().empty()) {
+    return std::string(argv[1]).starts_with('-') ? "the first word must be a command"
+                                                 : "there is no command " + quote(argv[1]);
+  }
+  if (argc == 1) return "a command is needed";
+  std::string what = error.what();
+  std::ranges::replace(what, '\n', ' ');
+  return what;
+}
+
 }  // namespace
 
 int report(const Session& session, const Diagnostics& diagnostics) {
@@ -139,9 +164,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    std::string what = error.what();
-    std::ranges::replace(what, '\n', ' ');
-    return report_usage(session, what, help_of(app));
+    if (asks_for_json(argc, argv)) session.diagnostics_format = "json";
+    return report_usage(session, fault_of(app, error, argc, argv), help_of(app));
   } catch (const std::system_error& error) {
     // fmt::print throws where fprintf would say that it could not write.
     if (std::ferror(stdout) != 0) return report_lost_output(session);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/application.h"
+#include "cli/diagnostics_text.h"
 #include "cli/model_arguments.h"
 #include "cli/step_watch.h"
 #include "driver/limits.h"
@@ -38,8 +39,9 @@ constexpr std::string_view kExamples = R"(Examples:
 void print_summary(const Compiled& compiled, const Arguments& arguments) {
   const Storage& storage = compiled.storage;
   const loop::Program& program = storage.program;
-  fmt::print("{}: {} operators in {} steps, {} multiply-accumulates\n", program.name,
-             compiled.model.nodes.size(), program.notes.size(), macs_of(program));
+  fmt::print("{}: {} in {}, {} multiply-accumulates\n", program.name,
+             counted(std::ssize(compiled.model.nodes), "operator"),
+             counted(std::ssize(program.notes), "step"), macs_of(program));
   fmt::print("arena {} bytes{}, weights {} bytes\n", storage.arena_bytes,
              storage.plan.optimal && storage.pools.empty() ? " (proved least for this order)" : "",
              weights_bytes(program));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/diagnostics_text.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -56,6 +57,10 @@ std::string diagnostics_json(const Diagnostics& diagnostics) {
                     {"hint", d.hint}});
   }
   return to_text({{"schema_version", 1}, {"diagnostics", std::move(list)}});
+}
+
+std::string counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 bool errors_have_colour() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnostics for people (as clang writes them) and for programs.
 #pragma once
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "support/diagnostic.h"
 
@@ -14,6 +16,9 @@ std::string diagnostics_text(const Diagnostics& diagnostics, bool colour);
 
 // {"schema_version": 1, "diagnostics": [{"severity", "code", "where", "what", "notes", "hint"}]}
 std::string diagnostics_json(const Diagnostics& diagnostics);
+
+// "1 step", "2 steps".
+std::string counted(int64_t count, std::string_view noun);
 
 // Whether standard error is a terminal that shows colours, and NO_COLOR is not set.
 bool errors_have_colour();

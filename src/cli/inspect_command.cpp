@@ -88,8 +88,8 @@ void add_inspect_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<Arguments>();
   command->footer(std::string(kExamples));
   add_model_arguments(*command, arguments->model);
-  command->add_flag("--json", arguments->json, "as JSON");
-  command->add_flag("--plan", arguments->plan, "draw the arena");
+  CLI::Option* json = command->add_flag("--json", arguments->json, "as JSON");
+  command->add_flag("--plan", arguments->plan, "draw the arena")->excludes(json);
   command->callback([arguments, &session] {
     session.action = [arguments, &session] { return inspect_model(session, *arguments); };
   });

@@ -163,6 +163,18 @@ CLI::Option* add_choice(CLI::App& command, const std::string& option, std::strin
       ->type_name("WORD");
 }
 
+CLI::Validator non_negative() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        double number = 0;
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, number);
+        if (error == std::errc() && stop == end && number >= 0) return "";
+        return quote(text) + " is not a number of 0 or more";
+      },
+      "");
+}
+
 void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
   command.add_option("MODEL", arguments.path, "the network, a .tflite file")
       ->required()
@@ -177,16 +189,18 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->group(group);
   choice("--target", arguments.target, "the core", target_names());
   choice("--rounding", arguments.rounding, "of requantisation", {"double", "single", "float"});
-  choice("--optimize", arguments.optimize, "what matters most", {"speed", "size", "ram"});
+  choice("--optimize", arguments.optimize, "what matters most (so far speed only)",
+         {"speed", "size", "ram"});
   choice("--io", arguments.io, "who has the inputs and outputs", {"caller", "arena"});
   command.add_flag("--reuse-inputs", arguments.reuse_inputs, "inputs may be overwritten")
       ->group(group);
   command
       .add_flag("--scratch-in-outputs", arguments.scratch_in_outputs,
-                "outputs may hold inner values until they are written")
+                "outputs may hold inner values until they are written (not yet available)")
       ->group(group);
-  command.add_option("--arena-limit", arguments.arena_limit, "most bytes of RAM (else exit 3)")
-      ->check(CLI::NonNegativeNumber.description(""))
+  command
+      .add_option("--arena-limit", arguments.arena_limit, "most bytes of the arena (else exit 3)")
+      ->check(non_negative())
       ->type_name("BYTES")
       ->group(group);
   command.add_option("--dim", arguments.dims, "extent that the model leaves open (repeatable)")
@@ -203,7 +217,8 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->type_name("TENSOR=POOL")
       ->allow_extra_args(false)
       ->group(group);
-  choice("--weights", arguments.weights, "form of the constants", {"c", "string", "incbin", "bin"});
+  choice("--weights", arguments.weights, "form of the constants (so far c only)",
+         {"c", "string", "incbin", "bin"});
   choice("--api", arguments.api, "form of the interface", {"c", "tvm"});
   command
       .add_option("--tvm-name", arguments.tvm_name,
@@ -214,7 +229,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
          {"c", "packed"});
   choice("--tvm-workspace", arguments.tvm_workspace, "where TVM's run function has its arena from",
          {"allocator", "caller"});
-  choice("--package", arguments.package, "build files beside the C",
+  choice("--package", arguments.package, "build files beside the C (so far none)",
          {"none", "cmake", "arduino", "platformio", "zephyr", "esp-idf", "cmsis-pack", "meson",
           "bazel", "mlf", "python", "rust"});
 }
@@ -226,7 +241,8 @@ Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   if (!is_model_name(options.name)) {
     faults.push_back(usage(
         "--name " + quote(options.name) + " cannot be a prefix of C names",
-        "a name has up to 63 letters, digits and single underscores and starts with a letter"));
+        "a name has up to 63 letters, digits and single underscores, starts with a letter and is "
+        "no word that C, C++ or a platform reserves"));
   }
   options.target = arguments.target;
   options.rounding = rounding_of(arguments.rounding);

@@ -37,6 +37,9 @@ struct ModelArguments {
 CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
                         const std::string& help, const std::vector<std::string>& values);
 
+// Accepts numbers that are not negative, of the kind that the option itself reads.
+CLI::Validator non_negative();
+
 // MODEL and the options of `compile` that change the program.
 void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 

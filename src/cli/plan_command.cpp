@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/application.h"
+#include "cli/model_arguments.h"
 #include "cli/progress.h"
 #include "plan/csv.h"
 #include "plan/plan.h"
@@ -108,14 +109,16 @@ void add_plan_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("plan", "plan memory for a list of buffers");
   const auto arguments = std::make_shared<Arguments>();
   command->footer(std::string(kExamples));
-  command->add_option("PROBLEM", arguments->problem, "CSV file of buffers")->required();
+  command->add_option("PROBLEM", arguments->problem, "CSV file of buffers")
+      ->required()
+      ->type_name("FILE");
   command->add_option("-o,--output", arguments->solution, "write the plan there (else printed)")
       ->type_name("FILE");
   command->add_option("--capacity", arguments->capacity, "bytes that there are")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(non_negative())
       ->type_name("BYTES");
   command->add_option("--time-limit", arguments->time_limit, "seconds to search for")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(non_negative())
       ->type_name("S");
   command->add_flag("--json", arguments->json, "print height, bound and time as JSON");
   command->callback([arguments, &session] {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/diagnostics_text.h"
 #include "report/json_text.h"
 #include "report/npy.h"
 #include "support/file.h"
@@ -85,8 +86,8 @@ Result<std::vector<TensorBytes>> read_inputs(const Graph& graph,
                                              const std::vector<std::string>& files) {
   if (files.size() != graph.inputs.size()) {
     Diagnostic fault{Code::kUsage, "",
-                     fmt::format("the model has {} inputs, {} files are given", graph.inputs.size(),
-                                 files.size()),
+                     fmt::format("the model has {}, but --input is given {} times",
+                                 counted(std::ssize(graph.inputs), "input"), files.size()),
                      "give --input FILE for each, in this order"};
     for (const ValueId id : graph.inputs) {
       fault.notes.push_back(quote(graph[id].name) + ": " + print(graph[id].type));

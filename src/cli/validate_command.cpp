@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/application.h"
+#include "cli/diagnostics_text.h"
 #include "cli/model_arguments.h"
 #include "cli/progress.h"
 #include "cli/tensor_files.h"
@@ -84,12 +85,12 @@ std::string report_json(const ValidationReport& result, const std::string& targe
 std::string report_text(const ValidationReport& result, const std::string& target) {
   std::string text;
   if (result.all_is_well()) {
-    text = fmt::format("equal on {}: {} vectors, {} elements", target, result.num_vectors,
-                       result.total.compared);
+    text = fmt::format("equal on {}: {}, {} elements", target,
+                       counted(result.num_vectors, "vector"), result.total.compared);
   } else {
-    text = fmt::format("different on {}: {} of {} elements in {} vectors, by {} at most", target,
-                       result.total.different, result.total.compared, result.num_vectors,
-                       result.total.max_difference);
+    text = fmt::format("different on {}: {} of {} elements in {}, by {} at most", target,
+                       result.total.different, result.total.compared,
+                       counted(result.num_vectors, "vector"), result.total.max_difference);
   }
   if (result.stack_bytes) text += fmt::format(", {} bytes of stack", *result.stack_bytes);
   text += "\n";

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 namespace ingot {
-
 namespace {
 
 // What is known of the need of pool `p`, and what is alive at its peak.
@@ -58,8 +57,10 @@ Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes) {
       Code::kArenaLimit, "",
       fmt::format("the arena needs {} bytes, the limit is {}", storage.arena_bytes, limit_bytes),
       storage.pools.empty()
-          ? "--io arena, --reuse-inputs and a smaller input all lower the need"
-          : "larger pools, --reuse-inputs and a smaller input all lower the need"};
+          ? "a model with a smaller input or fewer channels needs less; with --io arena, so does "
+            "--reuse-inputs"
+          : "larger pools take more of it; a model with a smaller input or fewer channels needs "
+            "less"};
   excess.notes = notes_of(storage, 0, limit_bytes);
   return {excess};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixed-point arithmetic as loop IR: how lowered kernels requantise. The functions' meaning is that
-// of numerics.md 6.2; ops/reference_math.h has the same apart.
+// of docs/vectors.md; ops/reference_math.h has the same apart.
 #pragma once
 #include <string>
 #include <vector>

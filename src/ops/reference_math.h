@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integer arithmetic of the reference executor, written to be read (numerics.md 6.2). Sources:
+// The integer arithmetic of the reference executor, written to be read (docs/vectors.md). Sources:
 // gemmlowp's fixed-point definitions and TFLite's reference kernels as described there.
 #pragma once
 #include <algorithm>

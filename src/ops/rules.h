@@ -20,8 +20,8 @@ namespace ingot {
 
 class Lowering;  // ops/lowering.h
 
-// How requantisation rounds (numerics.md). kDouble: TFLM's reference kernels: doubling high
-// multiplication, then a rounding shift, half away from zero each. kSingle: one rounding, ties up.
+// How requantisation rounds. kDouble: TFLM's reference kernels: doubling high multiplication, half
+// up, then a rounding shift, half away from zero. kSingle: one rounding, ties up.
 // kFloat: float scale, half to even.
 enum class Rounding : uint8_t { kDouble, kSingle, kFloat };
 

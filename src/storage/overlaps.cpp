@@ -236,7 +236,8 @@ void unify_directions(const loop::Program& program, const plan::Problem& problem
     steps_of[call.kernel].push_back(step++);
   });
   std::map<int64_t, plan::Direction> direction_of;
-  for (const auto& [kernel, steps] : steps_of) {
+  for (const auto& kernel_and_steps : steps_of) {
+    const std::vector<int64_t>& steps = kernel_and_steps.second;
     const auto all_can = [&](const std::set<int64_t>& cannot) {
       return std::ranges::none_of(steps, [&](int64_t s) { return cannot.contains(s); });
     };

@@ -48,6 +48,7 @@ class MadeFolders {
   }
 
   Result<std::monostate> make(const fs::path& folder) {
+    if (folder.empty()) return unwritable(folder, "make the folder", "it has no name");
     std::vector<fs::path> missing;
     std::error_code error;
     for (fs::path path = folder; !path.empty() && !fs::exists(path, error);) {

@@ -280,7 +280,8 @@ std::string self_check_text(const ModelInterface& model, std::span<const GoldenV
       R"(/* Self-check of the model {name}: runs it on recorded inputs, compares its outputs with the
  * recorded ones, prints PASS or FAIL and returns 0 or 1.
  *
- *   cc -I DIR {name}_test.c DIR/{name}*.c -lm -o {name}_test && ./{name}_test
+ *   cc -std=c99 -I .. {name}_test.c ../{name}.c ../{name}_weights.c -lm -o {name}_test
+ *   ./{name}_test
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -58,11 +58,11 @@ class Assay(unittest.TestCase):
         loops.write_text(loops.read_text()[:-2])
         self.assertIn("of the loop program: ", self.judged(self.folder, 1))
         json.write_text(json.read_text()[:-2])
-        self.assertIn("holds no readable NAME.json", self.judged(self.folder, 1))
+        self.assertIn("is no NAME.json", self.judged(self.folder, 1))
 
     def test_files_that_are_not_there(self):
         (self.folder / "branches.loops").unlink()
-        self.assertIn("holds no readable NAME.json", self.judged(self.folder, 1))
+        self.assertIn("does not hold exactly one NAME.json", self.judged(self.folder, 1))
         self.assertIn("line 1 of the loop program: expected program", self.judged(self.folder / "branches.json", 1))
         self.judged(self.folder / "nothing", 1)
 

@@ -47,7 +47,7 @@ typedef struct {
  * arena points to CONVOLUTION_ARENA_BYTES bytes, aligned to CONVOLUTION_ARENA_ALIGNMENT; its
  * contents do not matter before a run.
  * Inputs and outputs are aligned as their elements need. An output must not overlap an input or
- * another output.
+ * another output, and the arena none of them.
  * Re-entrant for different arenas; allocates nothing. */
 int32_t convolution_run(const convolution_inputs *inputs, const convolution_outputs *outputs,
     void *arena);

@@ -47,7 +47,7 @@ typedef struct {
  * arena points to CORTEX_M4_ARENA_BYTES bytes, aligned to CORTEX_M4_ARENA_ALIGNMENT; its
  * contents do not matter before a run.
  * Inputs and outputs are aligned as their elements need. An output must not overlap an input or
- * another output.
+ * another output, and the arena none of them.
  * Re-entrant for different arenas; allocates nothing. */
 int32_t cortex_m4_run(const cortex_m4_inputs *inputs, const cortex_m4_outputs *outputs,
     void *arena);

@@ -47,7 +47,7 @@ typedef struct {
  * arena points to DENSE_ARENA_BYTES bytes, aligned to DENSE_ARENA_ALIGNMENT; its contents do not
  * matter before a run.
  * Inputs and outputs are aligned as their elements need. An output must not overlap an input or
- * another output.
+ * another output, and the arena none of them.
  * Re-entrant for different arenas; allocates nothing. */
 int32_t dense_run(const dense_inputs *inputs, const dense_outputs *outputs, void *arena);
 

@@ -43,7 +43,7 @@ typedef struct {
  * arena points to TABLES_ARENA_BYTES bytes, aligned to TABLES_ARENA_ALIGNMENT; its contents do
  * not matter before a run.
  * Inputs and outputs are aligned as their elements need. An output must not overlap an input or
- * another output.
+ * another output, and the arena none of them.
  * Re-entrant for different arenas; allocates nothing. */
 int32_t tables_run(const tables_inputs *inputs, const tables_outputs *outputs, void *arena);
 
