@@ -112,7 +112,9 @@ std::vector<std::string> runner_comment(const EmitOptions& options, const Symbol
     lines.push_back(std::string("Inputs and outputs are aligned as their elements need") +
                     (options.reuse_inputs ? "; inputs are overwritten" : "") +
                     ". An output must not overlap an input or another output" +
-                    (options.arena_bytes == 0 ? "." : ", and the arena none of them."));
+                    (!options.pools.empty()     ? ", and the memory none of them."
+                     : options.arena_bytes == 0 ? "."
+                                                : ", and the arena none of them."));
   }
   lines.push_back(options.pools.empty() ? "Re-entrant for different arenas; allocates nothing."
                                         : "Re-entrant for different memories; allocates nothing.");
