@@ -171,8 +171,12 @@ TEST(Pools, PlacedTensorsLieWhereTheUserWants) {
   const Compiled compiled = compiled_with(model, options);
   EXPECT_EQ(verdict(compiled), "");
   for (const loop::Buffer& b : compiled.storage.program.buffers) {
-    if (b.tensor == tensors[0]) EXPECT_EQ(b.pool, "b");
-    if (b.tensor == tensors[1]) EXPECT_EQ(b.pool, "");
+    if (b.tensor == tensors[0]) {
+      EXPECT_EQ(b.pool, "b");
+    }
+    if (b.tensor == tensors[1]) {
+      EXPECT_EQ(b.pool, "");
+    }
   }
 }
 
