@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assay/judge.h"
 
-#include <set>
+#include <algorithm>
+#include <iterator>
 
 #include "assay/claims.h"
 #include "assay/layout.h"
@@ -57,24 +58,11 @@ void check_calls(const Loops& loops, const Options& options) {
   }
 }
 
-void check(const Json& json, const Loops& loops) {
-  const Json& plan = json["plan"];
-  const Options options{json["options"]["reuse_inputs"].boolean().value_or(false),
-                        json["options"]["io"].text() == "arena",
-                        plan["within"]["overlap"].boolean().value_or(false)};
-  check_calls(loops, options);
-  check_listing(json, loops);
-  const auto arena = json["arena_bytes"].integer();
-  const auto alignment = json["arena_alignment"].integer();
-  if (!arena || !alignment || *alignment < 1)
-    throw Lie("the JSON does not state arena_bytes and arena_alignment");
+// That no two share bytes where they must not, in the places and in the run.
+void check_run(const Json& plan, const Loops& loops, const Distances& distances,
+               const Options& options) {
   const std::vector<Life> lives = find_lives(loops, options);
-  check_places(lives, *arena, *alignment);
-  check_buffers(plan, lives);
-  const Distances distances(plan["distances"]);
-  distances.check(loops, lives, options);
   check_pairs(lives, distances);
-  check_bound(json, loops, lives, distances, options);
   Machine machine(
       loops, options.reuse_inputs,
       options.overlap ? distances.wanted(loops, lives, options) : std::vector<Distance>());
@@ -82,6 +70,27 @@ void check(const Json& json, const Loops& loops) {
   const bool is_optimal = plan["optimal"].boolean().value_or(false) ||
                           plan["packing_optimal"].boolean().value_or(false);
   distances.check_against(machine.distances(), loops, is_optimal);
+}
+
+void check(const Json& json, const Loops& loops) {
+  const Json& plan = json["plan"];
+  const Options options{json["options"]["reuse_inputs"].boolean().value_or(false),
+                        json["options"]["io"].text() == "arena",
+                        plan["within"]["overlap"].boolean().value_or(false)};
+  check_calls(loops, options);
+  check_listing(json, loops);
+  const std::vector<Region> regions = read_regions(json);
+  const std::vector<Life> lives = find_lives(loops, options);
+  check_places(lives, regions, json["options"]);
+  check_buffers(plan, lives);
+  const Distances distances(plan["distances"]);
+  distances.check(loops, lives, options);
+  std::vector<Life> in_arena;
+  std::ranges::copy_if(lives, std::back_inserter(in_arena),
+                       [](const Life& life) { return life.buffer->pool.empty(); });
+  check_bound(json, loops, in_arena, distances, options);
+  regions.size() > 1 ? check_run(plan, side_by_side(loops, regions), distances, options)
+                     : check_run(plan, loops, distances, options);
 }
 
 }  // namespace

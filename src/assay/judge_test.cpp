@@ -132,6 +132,69 @@ TEST(Judge, LiesOfTheProgram) {
   }
 }
 
+// The same with t in a pool: the arena holds x and y only, which share a place.
+std::string loops_with_pool() {
+  return replaced(kLoops, "arena align 2 offset 4", "arena align 2 offset 0 pool fast");
+}
+
+std::string json_with_pool() {
+  std::string json = replaced(
+      kJson, "\"reuse_inputs\": true}, \"arena_bytes\": 12, \"arena_alignment\": 2",
+      "\"reuse_inputs\": true, \"pools\": [{\"name\": \"fast\", \"capacity_bytes\": 10}], "
+      "\"places\": {\"inner\": \"fast\"}}, \"arena_bytes\": 4, \"arena_alignment\": 1, "
+      "\"memory\": [{\"name\": \"arena\", \"kind\": \"arena\", \"bytes\": 4, \"alignment\": 1}, "
+      "{\"name\": \"fast\", \"kind\": \"pool\", \"bytes\": 8, \"alignment\": 2}]");
+  json = replaced(json, "\"offset_bytes\": 4}]", "\"offset_bytes\": 0, \"pool\": \"fast\"}]");
+  json = replaced(json, "\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 4");
+  return replaced(json, "[\"y\", \"t\"], \"load_bytes\": 8", "[\"y\"], \"load_bytes\": 4");
+}
+
+TEST(Judge, Pools) {
+  EXPECT_EQ(lie_of(json_with_pool(), loops_with_pool()), "");
+  struct {
+    const char* from;
+    const char* to;
+    const char* lie;
+  } const json_rows[] = {
+      {"\"capacity_bytes\": 10", "\"capacity_bytes\": 7", "larger than its limit"},
+      {"\"kind\": \"pool\"", "\"kind\": \"heap\"", "states no name, kind, bytes"},
+      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 9, \"alignment\": 2",
+       "the pool fast is not as high"},
+      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 7, \"alignment\": 2",
+       "t is outside the pool fast"},
+      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 8, \"alignment\": 1", "t is misaligned"},
+      {"\"bytes\": 4, \"alignment\": 1}", "\"bytes\": 5, \"alignment\": 1}",
+       "two sizes of the arena"},
+      {"[{\"name\": \"fast\"", "[{\"name\": \"slow\"", "other pools than its options"},
+      {"\"pool\": \"fast\"}]", "\"pool\": \"slow\"}]", "another pool of t"},
+      {"\"inner\": \"fast\"", "\"inner\": \"arena\"", "where the options place it"},
+      {"\"order_optimal\": false", "\"order_optimal\": true", "other orders may need less"},
+      {"\"optimal\": false, \"packing_optimal\": false, \"order_optimal\": false",
+       "\"optimal\": true, \"packing_optimal\": true, \"order_optimal\": true",
+       "might lie in pools"},
+  };
+  for (const auto& row : json_rows) {
+    EXPECT_THAT(lie_of(replaced(json_with_pool(), row.from, row.to), loops_with_pool()),
+                HasSubstr(row.lie))
+        << row.to;
+  }
+  struct {
+    const char* from;
+    const char* to;
+    const char* lie;
+  } const loops_rows[] = {
+      {" pool fast", " pool slow", "which does not exist"},
+      {" pool fast", "", "where the options place it"},
+      {"output align 1 offset 0", "output align 1 offset 0 pool fast", "is the caller's"},
+      {"offset 0 pool fast", "offset 1 pool fast", "t is outside the pool fast"},
+  };
+  for (const auto& row : loops_rows) {
+    EXPECT_THAT(lie_of(json_with_pool(), replaced(loops_with_pool(), row.from, row.to)),
+                HasSubstr(row.lie))
+        << row.to;
+  }
+}
+
 // A bound that no point in time shows is searched for.
 TEST(Judge, SearchesBoundsWithoutWitness) {
   std::string json = replaced(kJson, "\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 12");

@@ -121,15 +121,53 @@ std::vector<Life> find_lives(const Loops& loops, const Options& options) {
   return lives;
 }
 
-void check_places(const std::vector<Life>& lives, int64_t arena_bytes, int64_t arena_alignment) {
+std::vector<Region> read_regions(const Json& json) {
+  const auto arena = json["arena_bytes"].integer();
+  const auto alignment = json["arena_alignment"].integer();
+  if (!arena || !alignment || *alignment < 1)
+    throw Lie("the JSON does not state arena_bytes and arena_alignment");
+  std::vector<Region> regions = {{"", *arena, *alignment}};
+  const JsonArray& memory = json["memory"].array();
+  for (size_t m = 0; m < memory.size(); ++m) {
+    const std::string name = memory[m]["name"].text();
+    const std::string kind = memory[m]["kind"].text();
+    const auto bytes = memory[m]["bytes"].integer();
+    const auto align = memory[m]["alignment"].integer();
+    if (!bytes || !align || *align < 1 || name.empty() || kind != (m == 0 ? "arena" : "pool"))
+      throw Lie("the JSON states no name, kind, bytes or alignment of memory " + name);
+    if (m == 0) {
+      if (bytes != arena || align != alignment) throw Lie("the JSON states two sizes of the arena");
+      continue;
+    }
+    for (const Region& other : regions)
+      if (other.name == name) throw Lie("there are two pools " + name);
+    regions.push_back({name, *bytes, *align});
+  }
+  const JsonArray& given = json["options"]["pools"].array();
+  if (given.size() + 1 != regions.size()) throw Lie("the JSON states other pools than its options");
+  for (size_t p = 0; p < given.size(); ++p) {
+    const Region& region = regions[p + 1];
+    if (given[p]["name"].text() != region.name)
+      throw Lie("the JSON states other pools than its options");
+    if (region.bytes > given[p]["capacity_bytes"].integer().value_or(-1))
+      throw Lie("the pool " + region.name + " is larger than its limit");
+  }
+  return regions;
+}
+
+namespace {
+
+void check_places_in(const std::vector<Life>& lives, const Region& region) {
+  const std::string where = region.name.empty() ? "the arena" : "the pool " + region.name;
   int64_t highest = 0;
   std::map<int64_t, const Buffer*> first_of_group;
   for (const Life& life : lives) {
     const Buffer& b = *life.buffer;
-    if (!b.offset_bytes) throw Lie(b.name + " has no place in the arena");
-    if (*b.offset_bytes < 0 || *b.offset_bytes > arena_bytes - b.size_bytes)
-      throw Lie(b.name + " is outside the arena");
-    if (*b.offset_bytes % b.alignment != 0 || arena_alignment % b.alignment != 0)
+    if (b.pool != region.name) continue;
+    if (!b.offset_bytes) throw Lie(b.name + " has no place in " + where);
+    if (*b.offset_bytes < 0 || *b.offset_bytes > region.bytes - b.size_bytes)
+      throw Lie(b.name + " is outside " + where);
+    if (*b.offset_bytes % b.alignment != 0 || region.alignment % b.alignment != 0)
       throw Lie(b.name + " is misaligned");
     highest = std::max(highest, *b.offset_bytes + b.size_bytes);
     if (b.tie_group < 0) continue;
@@ -140,7 +178,47 @@ void check_places(const std::vector<Life>& lives, int64_t arena_bytes, int64_t a
         between != stated)
       throw Lie(first.name + " and " + b.name + " are tied, but not at their distance");
   }
-  if (arena_bytes != highest) throw Lie("the arena is not as high as its highest buffer reaches");
+  if (region.bytes != highest) throw Lie(where + " is not as high as its highest buffer reaches");
+}
+
+}  // namespace
+
+void check_places(const std::vector<Life>& lives, const std::vector<Region>& regions,
+                  const Json& options) {
+  std::map<int64_t, const Buffer*> first_of_group;
+  for (const Life& life : lives) {
+    const Buffer& b = *life.buffer;
+    const bool is_known =
+        std::ranges::any_of(regions, [&](const Region& r) { return r.name == b.pool; });
+    if (!is_known) throw Lie(b.name + " lies in the pool " + b.pool + ", which does not exist");
+    if (!b.pool.empty() && b.kind != "arena")
+      throw Lie(b.name + " is the caller's and lies in a pool");
+    const std::string placed = options["places"][b.tensor].text();
+    if (b.kind == "arena" && !placed.empty() && placed != (b.pool.empty() ? "arena" : b.pool))
+      throw Lie(b.name + " does not lie in " + placed + ", where the options place it");
+    if (b.tie_group < 0) continue;
+    const Buffer& first = *first_of_group.emplace(b.tie_group, &b).first->second;
+    if (first.pool != b.pool)
+      throw Lie(first.name + " and " + b.name + " are tied and lie in different pools");
+  }
+  for (const Region& region : regions) check_places_in(lives, region);
+}
+
+Loops side_by_side(Loops loops, const std::vector<Region>& regions) {
+  std::map<std::string, int64_t> starts;
+  int64_t end = 0;
+  for (const Region& region : regions) {
+    constexpr int64_t kMost = int64_t{1} << 40;
+    if (region.bytes > kMost || region.alignment > kMost)
+      throw Lie("memories of that size cannot be judged");
+    starts[region.name] = (end + region.alignment - 1) / region.alignment * region.alignment;
+    end = starts[region.name] + region.bytes;
+  }
+  for (Buffer& b : loops.buffers) {
+    if (b.offset_bytes) *b.offset_bytes += starts[b.pool];
+    b.pool.clear();
+  }
+  return loops;
 }
 
 // Sweeps over time with the live buffers by their offsets: only neighbours are compared.

@@ -76,8 +76,22 @@ class Distances {
   std::map<std::pair<std::string, std::string>, size_t> by_pair_;  // output, input
 };
 
-// Every buffer has its place inside the arena, whose height is no greater than needed.
-void check_places(const std::vector<Life>& lives, int64_t arena_bytes, int64_t arena_alignment);
+// A memory that buffers lie in: the arena, whose name is empty here, or a pool.
+struct Region {
+  std::string name;
+  int64_t bytes = 0;
+  int64_t alignment = 1;
+};
+
+// The arena and the pools that NAME.json states, the arena first. Checks that pools are no larger
+// than the options allow.
+std::vector<Region> read_regions(const Json& json);
+// Every buffer has its place inside its region, and no region is higher than needed. What is tied
+// lies in one, and what the options place lies there.
+void check_places(const std::vector<Life>& lives, const std::vector<Region>& regions,
+                  const Json& options);
+// The program with its regions side by side in one memory: what lies apart stays apart.
+Loops side_by_side(Loops loops, const std::vector<Region>& regions);
 void check_pairs(const std::vector<Life>& lives, const Distances& distances);
 
 }  // namespace ingot::assay

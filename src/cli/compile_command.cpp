@@ -43,7 +43,11 @@ void print_summary(const Compiled& compiled, const Arguments& arguments) {
              counted(std::ssize(compiled.model.nodes), "operator"),
              counted(std::ssize(program.notes), "step"), macs_of(program));
   fmt::print("arena {} bytes{}, weights {} bytes\n", storage.arena_bytes,
-             storage.plan.optimal ? " (proved least for this order)" : "", weights_bytes(program));
+             storage.plan.optimal && storage.pools.empty() ? " (proved least for this order)" : "",
+             weights_bytes(program));
+  for (const PoolUse& pool : storage.pools) {
+    fmt::print("pool {} {} bytes\n", pool.name, pool.bytes);
+  }
   std::string names;
   for (const OutputFile& file : compiled.files) names += " " + file.name;
   fmt::print("wrote into {}:{}\n", arguments.folder, names);

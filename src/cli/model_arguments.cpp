@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "emit/names.h"
@@ -37,6 +39,8 @@ void refuse_what_is_not_built(const ModelArguments& arguments, Diagnostics& faul
   refuse_flag(faults, "--place", !arguments.places.empty());
 }
 
+constexpr int64_t kMostPoolBytes = 4'294'967'295;
+
 void read_dims(const ModelArguments& arguments, CompileOptions& options, Diagnostics& faults) {
   for (const std::string& text : arguments.dims) {
     const size_t equals = text.rfind('=');
@@ -56,6 +60,55 @@ void read_dims(const ModelArguments& arguments, CompileOptions& options, Diagnos
     if (!options.dims.try_emplace(text.substr(0, equals), extent).second) {
       faults.push_back(usage("--dim " + quote(text.substr(0, equals)) + " is given twice"));
     }
+  }
+}
+
+constexpr std::array<std::string_view, 3> kOtherMembers = {"arena", "state", "weights"};
+
+void read_pools(const ModelArguments& arguments, CompileOptions& options, Diagnostics& faults) {
+  for (const std::string& text : arguments.pools) {
+    const size_t colon = text.rfind(':');
+    const std::string name = text.substr(0, colon);
+    int64_t bytes = 0;
+    const char* end = text.data() + text.size();
+    bool good = colon != std::string::npos;
+    if (good) {
+      const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, bytes);
+      good = error == std::errc() && stop == end && 0 <= bytes && bytes <= kMostPoolBytes;
+    }
+    if (!good) {
+      faults.push_back(usage("--pool " + quote(text) + " is not NAME:BYTES",
+                             "as in --pool fast:16384, with at most 4294967295 bytes"));
+      continue;
+    }
+    if (c_name(name) != name || std::ranges::find(kOtherMembers, name) != kOtherMembers.end()) {
+      faults.push_back(usage("--pool " + quote(name) + " cannot be the name of a pool",
+                             "a name has up to 31 lower-case letters, digits and single "
+                             "underscores, starts with a letter, and is no word of C, nor arena, "
+                             "state or weights"));
+    }
+    const auto is_same = [&](const PoolOption& pool) { return pool.name == name; };
+    if (std::ranges::any_of(options.pools, is_same)) {
+      faults.push_back(usage("--pool " + quote(name) + " is given twice"));
+    }
+    options.pools.push_back({name, bytes});
+  }
+  for (const std::string& text : arguments.places) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0) {
+      faults.push_back(usage("--place " + quote(text) + " is not TENSOR=POOL"));
+      continue;
+    }
+    if (!options.places.try_emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
+      faults.push_back(usage("--place " + quote(text.substr(0, equals)) + " is given twice"));
+    }
+  }
+  if (!options.places.empty() && options.pools.empty()) {
+    faults.push_back(usage("--place needs a --pool", "pools are given as --pool NAME:BYTES"));
+  }
+  if (arguments.api == "tvm" && !options.pools.empty()) {
+    faults.push_back(usage("--api tvm and --pool exclude each other",
+                           "TVM's forms have one workspace; leave --pool or --api tvm out"));
   }
 }
 
@@ -156,13 +209,16 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--pool", arguments.pools, "a memory region (repeatable; not yet available)")
+  command
+      .add_option("--pool", arguments.pools,
+                  "a memory beside the arena, liked best in this order "
+                  "(repeatable; not yet available)")
       ->type_name("NAME:BYTES")
       ->allow_extra_args(false)
       ->group(group);
   command
       .add_option("--place", arguments.places,
-                  "where a tensor lies (repeatable; not yet available)")
+                  "where an inner tensor must lie (repeatable; not yet available)")
       ->type_name("TENSOR=POOL")
       ->allow_extra_args(false)
       ->group(group);
@@ -199,6 +255,7 @@ Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   options.reuse_inputs = arguments.reuse_inputs;
   read_api(arguments, options, faults);
   read_dims(arguments, options, faults);
+  read_pools(arguments, options, faults);
   refuse_what_is_not_built(arguments, faults);
   if (!faults.empty()) return faults;
   return options;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "driver/c_names.h"
+#include "driver/limits.h"
 #include "driver/output.h"
 #include "driver/steps.h"
 #include "emit/names.h"
@@ -40,7 +41,7 @@ Result<ImportedModel> import_model(std::span<const uint8_t> model, const Compile
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
   CHECK(find_target(options.target) != nullptr && is_model_name(options.name));
-  CHECK(!options.tvm || options.io == EmitOptions::Io::kCaller);
+  CHECK(!options.tvm || (options.io == EmitOptions::Io::kCaller && options.pools.empty()));
   const Target& target = *find_target(options.target);
 
   const Graph graph =
@@ -54,11 +55,17 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   Scheduled scheduled = schedule(std::move(program), target);
   steps.done("schedule", scheduled.program);
 
-  Storage storage = place(std::move(scheduled.program), scheduled.reversed,
-                          {.io_in_arena = options.io == EmitOptions::Io::kArena,
-                           .reuse_inputs = options.reuse_inputs,
-                           .limits = {}});
+  const StorageOptions memory{.io_in_arena = options.io == EmitOptions::Io::kArena,
+                              .reuse_inputs = options.reuse_inputs,
+                              .pools = options.pools,
+                              .places = options.places,
+                              .limits = {}};
+  if (const Diagnostics faults = find_fault_of_places(scheduled.program, memory); !faults.empty()) {
+    return faults;
+  }
+  Storage storage = place(std::move(scheduled.program), scheduled.reversed, memory);
   steps.done("storage", storage.program);
+  if (const Diagnostics excess = check_pools(storage); !excess.empty()) return excess;
 
   storage.program = share_kernels(std::move(storage.program));
   steps.done("share_kernels", storage.program);

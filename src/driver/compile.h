@@ -32,8 +32,10 @@ struct CompileOptions {
   Rounding rounding = Rounding::kDouble;
   EmitOptions::Io io = EmitOptions::Io::kCaller;
   bool reuse_inputs = false;
-  std::optional<EmitOptions::Tvm> tvm = {};  // --api tvm; not with Io::kArena
-  std::map<std::string, int64_t> dims = {};  // "TENSOR:DIMENSION" to extent
+  std::optional<EmitOptions::Tvm> tvm = {};        // --api tvm; not with Io::kArena
+  std::vector<PoolOption> pools = {};              // --pool; not with tvm
+  std::map<std::string, std::string> places = {};  // --place: by tensor
+  std::map<std::string, int64_t> dims = {};        // "TENSOR:DIMENSION" to extent
   // Statement between two steps of NAME_run, for measuring each; empty: none.
   std::string step_mark = {};
 };

@@ -4,34 +4,64 @@
 #include <fmt/format.h>
 
 namespace ingot {
+namespace {
 
-Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes) {
-  const Storage& storage = compiled.storage;
-  if (storage.arena_bytes <= limit_bytes) return {};
-  const plan::PoolPlan& pool = storage.plan.pools.at(0);
-  const bool proved = pool.lower_bound_bytes > limit_bytes;
-  Diagnostic excess{
-      Code::kArenaLimit, "",
-      fmt::format("the arena needs {} bytes, the limit is {}", storage.arena_bytes, limit_bytes),
-      "a model with a smaller input or fewer channels needs less; with --io arena, so does "
-      "--reuse-inputs"};
-  excess.notes.push_back(
-      proved ? fmt::format("proved: no plan of this program needs less than {} bytes",
-                           pool.lower_bound_bytes)
-             : fmt::format("this is the best plan found; the proved bound is {} bytes",
-                           pool.lower_bound_bytes));
+// What is known of the need of pool `p`, and what is alive at its peak.
+std::vector<std::string> notes_of(const Storage& storage, size_t p, int64_t limit_bytes) {
+  const plan::PoolPlan& pool = storage.plan.pools.at(p);
+  // What else could lie in the pool is not in the proof.
+  const char* what = storage.pools.empty() ? "this program" : "the buffers in it";
+  std::vector<std::string> notes;
+  notes.push_back(pool.lower_bound_bytes > limit_bytes
+                      ? fmt::format("proved: no plan of {} needs less than {} bytes", what,
+                                    pool.lower_bound_bytes)
+                      : fmt::format("this is the best plan found; the proved bound is {} bytes",
+                                    pool.lower_bound_bytes));
   const std::string step =
       static_cast<size_t>(pool.witness_time) < storage.program.notes.size()
           ? " (" + quote(storage.program.notes[static_cast<size_t>(pool.witness_time)].name) + ")"
           : "";
-  excess.notes.push_back(fmt::format("alive together at step {}{}:", pool.witness_time, step));
+  notes.push_back(fmt::format("alive together at step {}{}:", pool.witness_time, step));
   for (const int64_t b : pool.witness) {
     const loop::Buffer& buffer =
         storage.program.buffers.at(storage.buffers.at(static_cast<size_t>(b)));
-    excess.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "  {:>10} bytes  {}", buffer.size_bytes(),
         buffer.tensor.empty() ? "scratch " + quote(buffer.name) : quote(buffer.tensor)));
   }
+  return notes;
+}
+
+}  // namespace
+
+Diagnostics check_pools(const Storage& storage) {
+  Diagnostics faults;
+  for (size_t p = 1; p < storage.plan.pools.size(); ++p) {
+    const plan::Pool& pool = storage.problem.pools.at(p);
+    const int64_t height = storage.plan.pools[p].height_bytes;
+    if (!pool.capacity_bytes || height <= *pool.capacity_bytes) continue;
+    Diagnostic excess{Code::kArenaLimit, "",
+                      fmt::format("what --place puts into the pool {} needs {} bytes, it has {}",
+                                  quote(pool.name), height, *pool.capacity_bytes),
+                      "a larger pool, or one --place less"};
+    excess.notes = notes_of(storage, p, *pool.capacity_bytes);
+    faults.push_back(std::move(excess));
+  }
+  return faults;
+}
+
+Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes) {
+  const Storage& storage = compiled.storage;
+  if (storage.arena_bytes <= limit_bytes) return {};
+  Diagnostic excess{
+      Code::kArenaLimit, "",
+      fmt::format("the arena needs {} bytes, the limit is {}", storage.arena_bytes, limit_bytes),
+      storage.pools.empty()
+          ? "a model with a smaller input or fewer channels needs less; with --io arena, so does "
+            "--reuse-inputs"
+          : "larger pools take more of it; a model with a smaller input or fewer channels needs "
+            "less"};
+  excess.notes = notes_of(storage, 0, limit_bytes);
   return {excess};
 }
 

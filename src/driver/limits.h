@@ -6,6 +6,10 @@
 namespace ingot {
 
 // A message that names the buffers alive at the peak if the arena has more than `limit_bytes`.
+// With pools the help is to make those larger.
 Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes);
+
+// The same for each pool that what must lie in it does not fit.
+Diagnostics check_pools(const Storage& storage);
 
 }  // namespace ingot

@@ -34,6 +34,13 @@ Json options_json(const CompileOptions& options) {
                {"weights", "c"},
                {"api", options.tvm ? "tvm" : "c"},
                {"dims", options.dims}};
+  if (!options.pools.empty()) {
+    json["pools"] = Json::array();
+    for (const PoolOption& pool : options.pools) {
+      json["pools"].push_back({{"name", pool.name}, {"capacity_bytes", pool.capacity_bytes}});
+    }
+    json["places"] = options.places;
+  }
   if (options.tvm) {
     json["tvm_interface"] = name_of(options.tvm->interface);
     json["tvm_name"] = options.tvm->name.empty() ? options.name : options.tvm->name;
@@ -55,6 +62,12 @@ std::string options_text(const CompileOptions& options) {
                         name_of(options.tvm->interface), name_of(options.tvm->workspace));
     if (!options.tvm->name.empty()) text += " --tvm-name " + options.tvm->name;
   }
+  for (const PoolOption& pool : options.pools) {
+    text += fmt::format(" --pool {}:{}", pool.name, pool.capacity_bytes);
+  }
+  for (const auto& [tensor, pool] : options.places) {
+    text += fmt::format(" --place {}={}", tensor, pool);
+  }
   for (const auto& [dim, extent] : options.dims) text += fmt::format(" --dim {}={}", dim, extent);
   return text;
 }
@@ -72,6 +85,9 @@ EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options
   emit.options_text = options_text(options);
   emit.arena_bytes = compiled.storage.arena_bytes;
   emit.arena_alignment = compiled.storage.arena_alignment;
+  for (const PoolUse& pool : compiled.storage.pools) {
+    emit.pools.push_back({pool.name, pool.bytes, pool.alignment});
+  }
   emit.headers = target.headers;
   emit.step_mark = options.step_mark;
   return emit;
@@ -106,6 +122,9 @@ toolchain::ModelInterface interface_of(const Storage& storage, const CompileOpti
   }
   interface.arena_bytes = storage.arena_bytes;
   interface.arena_alignment = storage.arena_alignment;
+  for (const PoolUse& pool : storage.pools) {
+    interface.pools.push_back({pool.name, pool.bytes, pool.alignment});
+  }
   interface.io_in_arena = options.io == EmitOptions::Io::kArena;
   interface.reuses_inputs = options.reuse_inputs;
   return interface;

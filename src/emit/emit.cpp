@@ -55,6 +55,10 @@ Symbols symbols_of(const loop::Program& program) {
 std::vector<CFile> emit_c(const loop::Program& program, const EmitOptions& options) {
   const int64_t alignment = options.arena_alignment;
   CHECK(alignment > 0 && (alignment & (alignment - 1)) == 0 && options.arena_bytes >= 0);
+  for (const EmitOptions::Pool& pool : options.pools) {
+    CHECK(pool.alignment > 0 && (pool.alignment & (pool.alignment - 1)) == 0 && pool.bytes >= 0);
+  }
+  CHECK(options.pools.empty() || !options.tvm);
   const Symbols symbols = symbols_of(program);
   std::vector<CFile> files = {
       {program.name + ".h", emit_header(program, options, symbols)},
@@ -96,8 +100,11 @@ void print_head(CText& out, const loop::Program& program, const EmitOptions& opt
   if (!options.options_text.empty()) {
     lines.push_back("Options: " + comment_text(options.options_text));
   }
-  lines.push_back("Arena: " + std::to_string(options.arena_bytes) +
-                  " bytes. Constants: " + std::to_string(constant_bytes) +
+  std::string memory = "Arena: " + std::to_string(options.arena_bytes) + " bytes.";
+  for (const EmitOptions::Pool& pool : options.pools) {
+    memory += " Pool " + pool.name + ": " + std::to_string(pool.bytes) + " bytes.";
+  }
+  lines.push_back(memory + " Constants: " + std::to_string(constant_bytes) +
                   " bytes. Multiply-accumulates per run: " + std::to_string(macs) + ".");
   out.comment(lines);
   out.blank();

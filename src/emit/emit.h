@@ -42,6 +42,14 @@ struct EmitOptions {
   int64_t arena_bytes = 0;
   int64_t arena_alignment = 16;  // a power of two
 
+  // The caller's memories beside the arena; with any, NAME_run takes a NAME_memory.
+  struct Pool {
+    std::string name;  // a C name, not "arena"
+    int64_t bytes = 0;
+    int64_t alignment = 1;  // a power of two
+  };
+  std::vector<Pool> pools = {};
+
   // Headers that the spellings of intrinsics need.
   std::vector<std::string> headers = {};
   // A statement that stands between two calls of the runner, for measuring each; empty: none.

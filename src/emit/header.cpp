@@ -81,35 +81,73 @@ void print_struct(CText& out, const loop::Program& program, BufferKind kind,
   out.close(" " + type_name + ";");
 }
 
+// What the caller must know of the memory that a run works in.
+std::vector<std::string> memory_comment(const EmitOptions& options, const Symbols& symbols) {
+  const bool io_in_arena = options.io == EmitOptions::Io::kArena;
+  std::string text;
+  if (!options.pools.empty()) {
+    text = "The members of memory point to the bytes that " + symbols.upper + "_ARENA_* and " +
+           symbols.upper + "_POOL_* state; one that needs no bytes may be NULL.";
+    if (!io_in_arena) text += " Their contents do not matter before a run.";
+  } else if (options.arena_bytes == 0 && !io_in_arena) {
+    text = "The arena is not used and may be NULL.";
+  } else {
+    text = "arena points to " + symbols.upper + "_ARENA_BYTES bytes, aligned to " + symbols.upper +
+           (io_in_arena ? "_ARENA_ALIGNMENT."
+                        : "_ARENA_ALIGNMENT; its contents do not matter before a run.");
+  }
+  if (io_in_arena) {
+    text +=
+        " The caller fills the inputs in it before every run and reads the outputs after it, "
+        "at the offsets above.";
+  }
+  return {text};
+}
+
 std::vector<std::string> runner_comment(const EmitOptions& options, const Symbols& symbols) {
-  const std::string arena = options.arena_bytes == 0
-                                ? "The arena is not used and may be NULL."
-                                : "arena points to " + symbols.upper +
-                                      "_ARENA_BYTES bytes, aligned to " + symbols.upper +
-                                      "_ARENA_ALIGNMENT; its contents do not matter before a run.";
-  std::vector<std::string> lines = {
-      "Runs the model. Returns 0, or a negative " + symbols.upper + "_ERROR_* and does nothing.",
-      options.io == EmitOptions::Io::kArena
-          ? "arena points to " + symbols.upper + "_ARENA_BYTES bytes, aligned to " + symbols.upper +
-                "_ARENA_ALIGNMENT. The caller fills the inputs in it before every run and reads "
-                "the outputs after it, at the offsets above."
-          : arena};
+  std::vector<std::string> lines = {"Runs the model. Returns 0, or a negative " + symbols.upper +
+                                    "_ERROR_* and does nothing."};
+  for (std::string& line : memory_comment(options, symbols)) lines.push_back(std::move(line));
   if (options.io == EmitOptions::Io::kCaller) {
     lines.push_back(std::string("Inputs and outputs are aligned as their elements need") +
                     (options.reuse_inputs ? "; inputs are overwritten" : "") +
                     ". An output must not overlap an input or another output" +
-                    (options.arena_bytes == 0 ? "." : ", and the arena none of them."));
+                    (!options.pools.empty()     ? ", and the memory none of them."
+                     : options.arena_bytes == 0 ? "."
+                                                : ", and the arena none of them."));
   }
-  lines.push_back("Re-entrant for different arenas; allocates nothing.");
+  lines.push_back(options.pools.empty() ? "Re-entrant for different arenas; allocates nothing."
+                                        : "Re-entrant for different memories; allocates nothing.");
   return lines;
+}
+
+void print_memory_macros(CText& out, const EmitOptions& options, const Symbols& symbols) {
+  define(out, symbols.upper + "_ARENA_BYTES", std::to_string(options.arena_bytes) + "u");
+  define(out, symbols.upper + "_ARENA_ALIGNMENT", std::to_string(options.arena_alignment) + "u");
+  for (const EmitOptions::Pool& pool : options.pools) {
+    const std::string prefix = symbols.upper + "_POOL_" + upper_case(pool.name);
+    define(out, prefix + "_BYTES", std::to_string(pool.bytes) + "u");
+    define(out, prefix + "_ALIGNMENT", std::to_string(pool.alignment) + "u");
+  }
+}
+
+void print_memory_struct(CText& out, const EmitOptions& options, const Symbols& symbols) {
+  out.open("typedef struct");
+  out.line("void *arena;");
+  for (const EmitOptions::Pool& pool : options.pools) out.line("void *" + pool.name + ";");
+  out.close(" " + symbols.name + "_memory;");
 }
 
 }  // namespace
 
 std::string runner_prototype(const EmitOptions& options, const Symbols& symbols) {
-  if (options.io == EmitOptions::Io::kArena) return "int32_t " + symbols.name + "_run(void *arena)";
+  const std::string memory =
+      options.pools.empty() ? "void *arena" : "const " + symbols.name + "_memory *memory";
+  if (options.io == EmitOptions::Io::kArena) {
+    return "int32_t " + symbols.name + "_run(" + memory + ")";
+  }
   return "int32_t " + symbols.name + "_run(const " + symbols.name + "_inputs *inputs, const " +
-         symbols.name + "_outputs *outputs, void *arena)";
+         symbols.name + "_outputs *outputs, " + memory + ")";
 }
 
 std::string emit_header(const loop::Program& program, const EmitOptions& options,
@@ -122,8 +160,7 @@ std::string emit_header(const loop::Program& program, const EmitOptions& options
   out.blank();
   out.raw("#include <stdint.h>");
   out.blank();
-  define(out, symbols.upper + "_ARENA_BYTES", std::to_string(options.arena_bytes) + "u");
-  define(out, symbols.upper + "_ARENA_ALIGNMENT", std::to_string(options.arena_alignment) + "u");
+  print_memory_macros(out, options, symbols);
   out.blank();
   out.comment("What " + symbols.name + "_run returns if it cannot run.");
   define(out, symbols.upper + "_ERROR_NULL_POINTER", "(-1)");
@@ -142,6 +179,10 @@ std::string emit_header(const loop::Program& program, const EmitOptions& options
                  symbols.name + "_inputs");
     out.blank();
     print_struct(out, program, BufferKind::kOutput, "", symbols.name + "_outputs");
+  }
+  if (!options.pools.empty()) {
+    out.blank();
+    print_memory_struct(out, options, symbols);
   }
   out.blank();
   out.comment(runner_comment(options, symbols));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NAME_run: checks its arguments, then calls the kernels in order.
+#include <set>
+
 #include "emit/block_printer.h"
 #include "emit/expr_printer.h"
 #include "emit/literals.h"
@@ -33,6 +35,13 @@ class Runner {
     return (buffer.kind == BufferKind::kInput ? "inputs->" : "outputs->") + buffer.name;
   }
   void check_arguments();
+  // The checks of the memory that the run works in; its places once they have passed.
+  void add_memory_checks(std::vector<std::string>& null_checks, std::vector<std::string>& members,
+                         std::vector<std::string>& alignment_checks);
+  void print_memory_locals();
+  // The C variable that points to a buffer's memory, and how many bytes that has.
+  std::string memory_of(const Buffer& buffer) const;
+  int64_t bytes_of_memory(const Buffer& buffer) const;
   // Returns with `error` if any of `faults` holds.
   void check(const std::vector<std::string>& faults, const std::string& error);
   // An expression of type pointer to (const) element, a primary or prefix expression or a sum.
@@ -61,9 +70,11 @@ std::string Runner::pointer(const Buffer& buffer, int64_t offset_elements, bool 
   const int64_t offset = *buffer.offset_bytes + offset_elements * size_in_bytes(buffer.dtype);
   if (buffer.num_elements > 0) {
     CHECK(*buffer.offset_bytes >= 0 &&
-          *buffer.offset_bytes + buffer.size_bytes() <= options_.arena_bytes);
+          *buffer.offset_bytes + buffer.size_bytes() <= bytes_of_memory(buffer));
   }
-  const std::string place = offset == 0 ? "memory" : "(memory + " + std::to_string(offset) + ")";
+  const std::string memory = memory_of(buffer);
+  const std::string place =
+      offset == 0 ? memory : "(" + memory + " + " + std::to_string(offset) + ")";
   if (buffer.dtype == DType::kUInt8 || buffer.dtype == DType::kBool) {
     return offset == 0 ? place : place.substr(1, place.size() - 2);
   }
@@ -87,11 +98,6 @@ void Runner::check_arguments() {
   std::vector<std::string> alignment_checks;
   bool has_input = false;
   bool has_output = false;
-  const bool has_arena = options_.arena_bytes > 0;
-  if (has_arena && options_.arena_alignment > 1) {
-    alignment_checks.push_back("((uintptr_t)arena & (" + symbols_.upper +
-                               "_ARENA_ALIGNMENT - 1u)) != 0u");
-  }
   for (const Buffer& buffer : program_.buffers) {
     if (!is_caller_owned(buffer) || buffer.num_elements == 0) continue;
     has_input = has_input || buffer.kind == BufferKind::kInput;
@@ -106,13 +112,74 @@ void Runner::check_arguments() {
   const bool from_caller = options_.io == Io::kCaller;
   if (from_caller && !has_input) out_.line("(void)inputs;");
   if (from_caller && !has_output) out_.line("(void)outputs;");
-  if (!has_arena) out_.line("(void)arena;");
   if (has_input) null_checks.push_back("inputs == NULL");
   if (has_output) null_checks.push_back("outputs == NULL");
-  if (has_arena) null_checks.push_back("arena == NULL");
+  add_memory_checks(null_checks, members, alignment_checks);
   check(null_checks, "NULL_POINTER");
   check(members, "NULL_POINTER");
   check(alignment_checks, "ALIGNMENT");
+}
+
+void Runner::add_memory_checks(std::vector<std::string>& null_checks,
+                               std::vector<std::string>& members,
+                               std::vector<std::string>& alignment_checks) {
+  std::vector<std::string> alignments;
+  const auto add = [&](int64_t bytes, int64_t alignment, const std::string& pointer,
+                       const std::string& macro, std::vector<std::string>& nulls) {
+    if (bytes == 0) return;
+    nulls.push_back(pointer + " == NULL");
+    if (alignment > 1) {
+      alignments.push_back("((uintptr_t)" + pointer + " & (" + symbols_.upper + macro +
+                           "_ALIGNMENT - 1u)) != 0u");
+    }
+  };
+  if (options_.pools.empty()) {
+    add(options_.arena_bytes, options_.arena_alignment, "arena", "_ARENA", null_checks);
+    if (options_.arena_bytes == 0) out_.line("(void)arena;");
+  } else {
+    const size_t num_members = members.size();
+    add(options_.arena_bytes, options_.arena_alignment, "memory->arena", "_ARENA", members);
+    for (const EmitOptions::Pool& pool : options_.pools) {
+      add(pool.bytes, pool.alignment, "memory->" + pool.name, "_POOL_" + upper_case(pool.name),
+          members);
+    }
+    const bool is_used = members.size() > num_members;
+    if (is_used) null_checks.push_back("memory == NULL");
+    if (!is_used) out_.line("(void)memory;");
+  }
+  alignment_checks.insert(alignment_checks.begin(), alignments.begin(), alignments.end());
+}
+
+std::string Runner::memory_of(const Buffer& buffer) const {
+  if (options_.pools.empty()) return "memory";
+  return buffer.pool.empty() ? "arena" : "pool_" + buffer.pool;
+}
+
+int64_t Runner::bytes_of_memory(const Buffer& buffer) const {
+  if (buffer.pool.empty()) return options_.arena_bytes;
+  for (const EmitOptions::Pool& pool : options_.pools) {
+    if (pool.name == buffer.pool) return pool.bytes;
+  }
+  return -1;
+}
+
+void Runner::print_memory_locals() {
+  std::set<std::string> used;
+  for (const Buffer& buffer : program_.buffers) {
+    const bool constant = buffer.kind == BufferKind::kConstant;
+    if (!constant && !is_caller_owned(buffer) && buffer.num_elements > 0) {
+      used.insert(memory_of(buffer));
+    }
+  }
+  if (options_.pools.empty()) {
+    if (!used.empty()) out_.line("uint8_t *const memory = (uint8_t *)arena;");
+    return;
+  }
+  if (used.contains("arena")) out_.line("uint8_t *const arena = (uint8_t *)memory->arena;");
+  for (const EmitOptions::Pool& pool : options_.pools) {
+    if (!used.contains("pool_" + pool.name)) continue;
+    out_.line("uint8_t *const pool_" + pool.name + " = (uint8_t *)memory->" + pool.name + ";");
+  }
 }
 
 std::vector<std::string> Runner::about(const loop::CallNote& note) const {
@@ -150,10 +217,8 @@ void Runner::print_call(const loop::CallKernel& call) {
 
 void Runner::print() {
   Names names;
-  bool uses_arena = false;
   for (const Buffer& buffer : program_.buffers) {
     const bool constant = buffer.kind == BufferKind::kConstant;
-    if (!constant && !is_caller_owned(buffer) && buffer.num_elements > 0) uses_arena = true;
     if (constant || is_caller_owned(buffer) || buffer.offset_bytes) {
       names.arrays[buffer.name] = "(" + pointer(buffer, 0, true) + ")";
     }
@@ -165,10 +230,12 @@ void Runner::print() {
     }
   }
   out_.open(runner_prototype(options_, symbols_));
-  if (uses_arena) out_.line("uint8_t *const memory = (uint8_t *)arena;");
+  if (options_.pools.empty()) print_memory_locals();
   check_arguments();
-  BlockPrinter body(out_, std::move(names), NameTable({"inputs", "outputs", "arena", "memory"}),
-                    usage_of(program_.runner), needs_,
+  if (!options_.pools.empty()) print_memory_locals();
+  std::vector<std::string> taken = {"inputs", "outputs", "arena", "memory"};
+  for (const EmitOptions::Pool& pool : options_.pools) taken.push_back("pool_" + pool.name);
+  BlockPrinter body(out_, std::move(names), NameTable(taken), usage_of(program_.runner), needs_,
                     [&](const loop::CallKernel& call) { print_call(call); });
   body.print(program_.runner);
   out_.blank();

@@ -2,6 +2,7 @@
 #include "loop/interpret.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "loop/machine.h"
@@ -77,21 +78,25 @@ class Runner {
 
  private:
   void make_arena(int64_t arena_bytes) {
-    int64_t end = 0;
+    std::map<std::string, int64_t> ends = {{"", 0}};
     for (const Buffer& b : program_.buffers) {
       if (!lies_in_arena(b)) continue;
       CHECK(*b.offset_bytes >= 0);
+      int64_t& end = ends[b.pool];
       end = std::max(end, *b.offset_bytes + b.size_bytes());
     }
-    CHECK(arena_bytes < 0 || end <= arena_bytes);
-    arena_.resize(static_cast<size_t>(std::max(end, arena_bytes)));
-    fill_with_noise(arena_);
+    CHECK(arena_bytes < 0 || ends[""] <= arena_bytes);
+    ends[""] = std::max(ends[""], arena_bytes);
+    for (const auto& [pool, end] : ends) {
+      pools_[pool].resize(static_cast<size_t>(end));
+      fill_with_noise(pools_[pool]);
+    }
   }
 
   std::span<uint8_t> place(const Buffer& b, bool planned) {
     const auto size = static_cast<size_t>(b.size_bytes());
     if (planned && lies_in_arena(b)) {
-      return std::span(arena_).subspan(static_cast<size_t>(*b.offset_bytes), size);
+      return std::span(pools_.at(b.pool)).subspan(static_cast<size_t>(*b.offset_bytes), size);
     }
     if (b.kind == BufferKind::kConstant) {
       CHECK(b.data && b.data->size() == b.size_bytes());
@@ -186,7 +191,7 @@ class Runner {
   std::map<std::string, size_t> kernels_;
   std::map<std::string, size_t> buffers_;
   std::vector<std::unique_ptr<Machine>> machines_;
-  std::vector<uint8_t> arena_;
+  std::map<std::string, std::vector<uint8_t>> pools_;  // by name; the arena's is empty
   std::vector<std::unique_ptr<std::vector<uint8_t>>> owned_;
   std::vector<std::span<uint8_t>> memory_;  // per buffer
   std::vector<std::pair<std::string, int64_t>> variables_;

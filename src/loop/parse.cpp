@@ -74,6 +74,7 @@ class Parser {
     b.kind = static_cast<BufferKind>(parse_choice(kKinds, "the kind of a buffer"));
     b.alignment = parse_alignment();
     if (lexer_.accept("offset")) b.offset_bytes = lexer_.expect_integer();
+    if (lexer_.accept("pool")) b.pool = lexer_.expect_word("the name of a pool");
     if (lexer_.accept("tie")) {
       b.tie_group = lexer_.expect_integer();
       b.tie_offset_bytes = lexer_.expect_integer();

@@ -51,7 +51,7 @@ bool same(const Buffer& a, const Buffer& b) {
   return a.name == b.name && a.dtype == b.dtype && a.num_elements == b.num_elements &&
          a.kind == b.kind && a.alignment == b.alignment && a.tensor == b.tensor &&
          a.type == b.type && a.data == b.data && a.offset_bytes == b.offset_bytes &&
-         a.tie_group == b.tie_group && a.tie_offset_bytes == b.tie_offset_bytes;
+         a.pool == b.pool && a.tie_group == b.tie_group && a.tie_offset_bytes == b.tie_offset_bytes;
 }
 
 bool same_parameter(const Function::Parameter& a, const Function::Parameter& b) {

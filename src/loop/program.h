@@ -138,6 +138,8 @@ struct Buffer {
   std::optional<Bytes> data;       // of constants
   std::optional<int64_t>
       offset_bytes;  // in the arena, once planned (inputs and outputs too, with --io arena)
+  // The memory that the offset counts from: a pool of the caller's; empty: the arena.
+  std::string pool = {};
   // Buffers of one tied group lie at a fixed relative offset (concatenation in place, slices).
   int64_t tie_group = -1;
   int64_t tie_offset_bytes = 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -22,8 +23,19 @@ struct Tag {
 
 class Shadow {
  public:
-  Shadow(const Program& program, int64_t arena_bytes)
-      : program_(program), tags_(static_cast<size_t>(arena_bytes)) {
+  Shadow(const Program& program, int64_t arena_bytes) : program_(program) {
+    tags_[""].resize(static_cast<size_t>(arena_bytes));
+    for (size_t b = 0; b < program.buffers.size(); ++b) {
+      if (!is_watched(b)) continue;
+      const Buffer& buffer = program.buffers[b];
+      std::vector<Tag>& tags = tags_[buffer.pool];
+      const auto end = static_cast<size_t>(*buffer.offset_bytes + buffer.size_bytes());
+      if (tags.size() < end) tags.resize(end);
+    }
+    tags_of_.resize(program.buffers.size());
+    for (size_t b = 0; b < program.buffers.size(); ++b) {
+      if (is_watched(b)) tags_of_[b] = &tags_.at(program.buffers[b].pool);
+    }
     for (size_t b = 0; b < program.buffers.size(); ++b) {
       if (is_watched(b) && program.buffers[b].kind == BufferKind::kInput) set(b);
     }
@@ -63,7 +75,7 @@ class Shadow {
   }
 
   Tag& at(size_t b, int64_t byte) {
-    return tags_.at(static_cast<size_t>(*program_.buffers[b].offset_bytes + byte));
+    return tags_of_[b]->at(static_cast<size_t>(*program_.buffers[b].offset_bytes + byte));
   }
 
   // Groups count downwards from -2, buffers outside any are their own index.
@@ -89,7 +101,8 @@ class Shadow {
   }
 
   const Program& program_;
-  std::vector<Tag> tags_;
+  std::map<std::string, std::vector<Tag>> tags_;  // by pool
+  std::vector<std::vector<Tag>*> tags_of_;        // by buffer
   std::set<std::pair<int64_t, size_t>> known_;
   std::vector<std::string> faults_;
 };
@@ -101,7 +114,7 @@ std::vector<std::string> shadow_faults(const Program& program,
                                        int64_t arena_bytes, bool inputs_writable) {
   for (const Buffer& b : program.buffers) {
     CHECK(b.kind != BufferKind::kArena || b.offset_bytes);
-    CHECK(!b.offset_bytes || *b.offset_bytes + b.size_bytes() <= arena_bytes);
+    CHECK(!b.offset_bytes || !b.pool.empty() || *b.offset_bytes + b.size_bytes() <= arena_bytes);
   }
   Shadow shadow(program, arena_bytes);
   interpret(program, inputs, arena_bytes, [&](const BufferAccess& a) { shadow.access(a); });

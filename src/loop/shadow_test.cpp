@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "loop/interpret.h"
 #include "loop/text.h"
 
 namespace ingot::loop {
@@ -14,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 Program parse_or_throw(const std::string& text) {
   Result<Program> program = parse(text);
@@ -46,6 +48,18 @@ std::vector<std::string> faults_at(int64_t t, int64_t y, bool inputs_writable,
 }
 
 TEST(Shadow, DisjointBuffersAreClean) { EXPECT_THAT(faults_at(8, 16, false), IsEmpty()); }
+
+// t at 0 of a pool, where x and then y lie in the arena.
+TEST(Shadow, PoolsAreMemoriesOfTheirOwn) {
+  Program program = program_at(0, 0, "");
+  program.buffers[2].pool = "fast";
+  EXPECT_TRUE(equal(program, parse_or_throw(print(program))));
+  const std::vector<std::vector<uint8_t>> inputs = {{1, 2, 3, 4, 5, 6, 7, 8}};
+  EXPECT_THAT(shadow_faults(program, inputs, 8, true), IsEmpty());
+  EXPECT_EQ(interpret(program, inputs, 8).at(0), (std::vector<uint8_t>{1, 2, 3, 4, 5, 6, 7}));
+  program.buffers[2].pool = "";
+  EXPECT_THAT(shadow_faults(program, inputs, 8, false), Not(IsEmpty()));
+}
 
 TEST(Shadow, AnOutputMayFollowADyingInput) {
   EXPECT_THAT(faults_at(8, 8, false), IsEmpty());  // y[i] is written after t[i] was read last

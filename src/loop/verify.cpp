@@ -304,6 +304,8 @@ class ProgramChecker {
     }
     if (b.offset_bytes && *b.offset_bytes % b.alignment != 0) wrong("an offset that is misaligned");
     if (b.offset_bytes && *b.offset_bytes < 0) wrong("a negative offset");
+    if (!b.pool.empty() && (b.kind != BufferKind::kArena || !b.offset_bytes))
+      wrong("a pool, but no place in it");
   }
 
   void check_function(size_t index) {

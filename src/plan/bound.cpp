@@ -2,155 +2,20 @@
 #include "plan/bound.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
-#include <set>
 
 #include "plan/items.h"
-#include "support/arithmetic.h"
+#include "plan/live_set.h"
 
 namespace ingot::plan {
 namespace {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
-// The most cells the two buffers of an overlap can share; sizes in cells.
-int64_t most_shared(const Overlap& overlap, int64_t out, int64_t in, int64_t cell) {
-  // For a distance d from output to input, the shared cells are [max(0, d), min(out, d + in)),
-  // most of them while d is between 0 and out - in.
-  const auto shared = [&](int64_t d) {
-    return std::max<int64_t>(0, std::min(out, d + in) - std::max<int64_t>(0, d));
-  };
-  int64_t most = 0;
-  if (overlap.forward)
-    most = shared(std::max(ceil_div(*overlap.forward, cell), std::min<int64_t>(0, out - in)));
-  if (overlap.reverse) {
-    const int64_t highest = -ceil_div(*overlap.reverse, cell);
-    most = std::max(most, shared(std::min(highest, std::max<int64_t>(0, out - in))));
-  }
-  return most;
-}
-
-// The live buffers of a sweep over time, with what they need kept up to date.
-class LiveSet {
- public:
-  LiveSet(const Problem& problem, std::span<const int64_t> buffers) : problem_(problem) {
-    for (const int64_t b : buffers)
-      if (takes_space(b)) cell_ = std::gcd(cell_, buffer(b).alignment);
-    const size_t n = problem.buffers.size();
-    alive_.assign(n, false);
-    saved_.assign(n, 0);
-    overlaps_of_.resize(n);
-    for (size_t o = 0; o < problem.overlaps.size(); ++o) {
-      overlaps_of_[index(problem.overlaps[o].output)].push_back(o);
-      overlaps_of_[index(problem.overlaps[o].input)].push_back(o);
-    }
-  }
-
-  bool takes_space(int64_t b) const {
-    return buffer(b).size_bytes > 0 && buffer(b).lifetime.begin < buffer(b).lifetime.end;
-  }
-
-  void add(int64_t b) {
-    change(b, true);
-    paddings_.insert(cells(b) * cell_ - buffer(b).size_bytes);
-  }
-  void remove(int64_t b) {
-    change(b, false);
-    paddings_.erase(paddings_.find(cells(b) * cell_ - buffer(b).size_bytes));
-  }
-
-  int64_t needed_bytes() const {
-    if (paddings_.empty()) return 0;
-    return std::max<int64_t>(0, total_ * cell_ - *paddings_.rbegin());
-  }
-
- private:
-  const Buffer& buffer(int64_t b) const { return problem_.buffers[index(b)]; }
-  int64_t cells(int64_t b) const { return ceil_div(buffer(b).size_bytes, cell_); }
-
-  void change(int64_t b, bool begins) {
-    const int64_t group = buffer(b).group;
-    if (group >= 0) {
-      std::set<int64_t>& members = groups_[group];
-      total_ -= union_of(members);
-      begins ? void(members.insert(b)) : void(members.erase(b));
-      total_ += union_of(members);
-    } else {
-      total_ += begins ? cells(b) : -cells(b);
-    }
-    // The pairs of which both are alive, before the end or after the beginning of b.
-    for (const size_t o : overlaps_of_[index(b)]) {
-      const Overlap& overlap = problem_.overlaps[o];
-      const int64_t other = overlap.output == b ? overlap.input : overlap.output;
-      if (alive_[index(other)]) save(overlap, begins ? 1 : -1);
-    }
-    alive_[index(b)] = begins;
-  }
-
-  int64_t union_of(const std::set<int64_t>& members) const {
-    std::vector<Interval> parts;
-    int64_t lowest = 0;
-    for (const int64_t b : members) lowest = std::min(lowest, buffer(b).group_offset);
-    // Members are whole cells apart: each offset is a multiple of the cell.
-    for (const int64_t b : members) {
-      const int64_t first = floor_div(buffer(b).group_offset - lowest, cell_);
-      parts.push_back({first, first + cells(b)});
-    }
-    std::ranges::sort(parts, {}, &Interval::begin);
-    int64_t covered = 0;
-    int64_t end = 0;
-    for (const Interval& part : parts) {
-      covered += std::max<int64_t>(0, part.end - std::max(end, part.begin));
-      end = std::max(end, part.end);
-    }
-    return covered;
-  }
-
-  void save(const Overlap& overlap, int64_t sign) {
-    const Buffer& out = buffer(overlap.output);
-    const Buffer& in = buffer(overlap.input);
-    const int64_t shared = most_shared(overlap, cells(overlap.output), cells(overlap.input), cell_);
-    // An output cannot be overlaid by more than itself. This counts once per output as long as no
-    // cycle of overlaps lets two outputs cover each other; an older input excludes cycles.
-    if (out.group >= 0 || in.group >= 0 || in.lifetime.begin >= out.lifetime.begin) {
-      total_ -= sign * shared;
-      return;
-    }
-    int64_t& saved = saved_[index(overlap.output)];
-    total_ += std::min(saved, cells(overlap.output));
-    saved += sign * shared;
-    total_ -= std::min(saved, cells(overlap.output));
-  }
-
-  const Problem& problem_;
-  int64_t cell_ = 0;
-  int64_t total_ = 0;  // cells
-  std::vector<bool> alive_;
-  std::vector<int64_t> saved_;  // by output
-  std::vector<std::vector<size_t>> overlaps_of_;
-  std::map<int64_t, std::set<int64_t>> groups_;
-  std::multiset<int64_t> paddings_;
-};
-
 }  // namespace
 
 Load greatest_load(const Problem& problem, std::span<const int64_t> buffers) {
   LiveSet live(problem, buffers);
-  struct Event {
-    int64_t time;
-    bool begins;  // ends come first
-    int64_t buffer;
-    auto operator<=>(const Event&) const = default;
-  };
-  std::vector<Event> events;
-  for (const int64_t b : buffers) {
-    if (!live.takes_space(b)) continue;
-    const Interval lifetime = problem.buffers[index(b)].lifetime;
-    events.push_back({lifetime.begin, true, b});
-    events.push_back({lifetime.end, false, b});
-  }
-  std::ranges::sort(events);
+  const std::vector<LifeEvent> events = life_events(problem, buffers);
   Load load;
   for (size_t e = 0; e < events.size(); ++e) {
     events[e].begins ? live.add(events[e].buffer) : live.remove(events[e].buffer);

@@ -143,12 +143,5 @@ INSTANTIATE_TEST_SUITE_P(Features, Solve,
                                          Features{.overlaps = true},
                                          Features{true, true, true, true}));
 
-TEST(Solve, SeveralPools) {
-  Problem problem{{{"a", {0, 2}, 4, 1, {}, {1}}, {"b", {0, 2}, 6, 1, {}, {1, 0}}}};
-  problem.pools = {{"slow"}, {"fast", 8}};
-  const Plan plan = solve(problem);
-  EXPECT_EQ(find_violation(problem, plan), "");
-}
-
 }  // namespace
 }  // namespace ingot::plan

@@ -281,6 +281,12 @@ std::string find_violation(const Problem& problem, const Plan& plan) {
   if (!violation.empty()) return violation;
   if (fits != plan.fits) return "the plan is wrong about fitting its pools";
   if (plan.optimal && !optimal) return "the plan is called optimal and one of its pools is not";
+  for (int64_t b = 0; b < num_buffers(problem) && plan.optimal; ++b) {
+    const std::vector<int64_t>& pools = buffer_at(problem, b).pools;
+    if (!pools.empty() && pool_at(plan, b) != pools.front())
+      return fmt::format("the plan is called optimal and {} does not lie where it likes best",
+                         buffer_at(problem, b).name);
+  }
   return "";
 }
 

@@ -29,8 +29,10 @@ std::string ports(const loop::Program& program, loop::BufferKind kind) {
 
 std::string summary(const InspectFacts& facts) {
   const plan::PoolPlan& pool = facts.arena.plan.pools.at(0);
+  const bool has_pools = facts.arena.plan.pools.size() > 1;
   const std::string proof = pool.optimal
-                                ? "proved least for this order of operators"
+                                ? has_pools ? "proved least for the buffers in it"
+                                            : "proved least for this order of operators"
                                 : fmt::format("proved bound {}", grouped(pool.lower_bound_bytes));
   std::string text =
       row("model", fmt::format("{} ({} bytes)", quote(facts.file), grouped(facts.file_bytes)));
@@ -44,6 +46,10 @@ std::string summary(const InspectFacts& facts) {
   text += row("MACs", grouped(macs_of(facts.program)));
   text += row("weights", grouped(weights_bytes(facts.program)) + " bytes");
   text += row("arena", fmt::format("{} bytes, {}", grouped(facts.arena.bytes), proof));
+  for (size_t p = 1; p < facts.arena.plan.pools.size(); ++p) {
+    text += row("pool " + facts.arena.problem.pools.at(p).name,
+                grouped(facts.arena.plan.pools[p].height_bytes) + " bytes");
+  }
   text += ports(facts.program, loop::BufferKind::kInput);
   return text + ports(facts.program, loop::BufferKind::kOutput);
 }

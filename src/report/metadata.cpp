@@ -81,6 +81,9 @@ Json buffers_json(const loop::Program& program, const ArenaFacts& arena) {
                  {"first", buffer.lifetime.begin},
                  {"last", buffer.lifetime.end},
                  {"offset_bytes", arena.plan.offsets.at(b)}};
+    if (arena.plan.pool_of.at(b) > 0) {
+      json["pool"] = arena.problem.pools.at(static_cast<size_t>(arena.plan.pool_of[b])).name;
+    }
     if (buffer.group >= 0) {
       json["tie_group"] = buffer.group;
       json["tie_offset_bytes"] = buffer.group_offset;
@@ -99,12 +102,17 @@ Json plan_json(const loop::Program& program, const ArenaFacts& arena) {
     witness_buffers.push_back(arena.problem.buffers.at(static_cast<size_t>(b)).name);
   }
   const bool order_optimal = is_order_optimal(program, arena);
+  // With pools, "packing_optimal" speaks of the buffers that lie in the arena; that none of them
+  // could lie elsewhere is claimed only where there are none.
+  const bool has_pools = arena.plan.pools.size() > 1;
+  const bool packing_optimal = pool.optimal;
+  const bool optimal = packing_optimal && order_optimal && (!has_pools || arena.bytes == 0);
   return {{"order", std::move(order)},
           {"buffers", buffers_json(program, arena)},
           {"distances", distances_json(arena.problem, arena.plan)},
           {"lower_bound_bytes", pool.lower_bound_bytes},
-          {"optimal", arena.plan.optimal && order_optimal},
-          {"packing_optimal", arena.plan.optimal},
+          {"optimal", optimal},
+          {"packing_optimal", packing_optimal},
           {"order_optimal", order_optimal},
           {"within", {{"overlap", true}, {"streaming", false}}},
           {"witness",
@@ -112,6 +120,28 @@ Json plan_json(const loop::Program& program, const ArenaFacts& arena) {
             {"buffers", std::move(witness_buffers)},
             {"load_bytes", pool.load_bytes},
             {"searched", pool.searched}}}};
+}
+
+// The memories that NAME_run works in, if there are more than the arena.
+Json memory_json(const loop::Program& program, const ArenaFacts& arena) {
+  Json memory = Json::array();
+  memory.push_back({{"name", "arena"},
+                    {"kind", "arena"},
+                    {"bytes", arena.bytes},
+                    {"alignment", arena.alignment}});
+  for (size_t p = 1; p < arena.plan.pools.size(); ++p) {
+    const plan::Pool& pool = arena.problem.pools.at(p);
+    int64_t alignment = 1;
+    for (const loop::Buffer& b : program.buffers) {
+      if (b.pool == pool.name) alignment = std::max(alignment, b.alignment);
+    }
+    memory.push_back({{"name", pool.name},
+                      {"kind", "pool"},
+                      {"bytes", arena.plan.pools[p].height_bytes},
+                      {"alignment", alignment},
+                      {"capacity_bytes", optional_number(pool.capacity_bytes)}});
+  }
+  return memory;
 }
 
 }  // namespace
@@ -152,23 +182,25 @@ Json port_json(const loop::Buffer& buffer) {
 }
 
 Json metadata(const loop::Program& program, const ArenaFacts& arena, const ModelFacts& facts) {
-  return {{"schema_version", 1},
-          {"ingot_version", facts.ingot_version},
-          {"name", program.name},
-          {"model_sha256", facts.model_sha256},
-          {"options", facts.options},
-          {"target", facts.target},
-          {"compile_flags", facts.compile_flags},
-          {"arena_bytes", arena.bytes},
-          {"arena_alignment", arena.alignment},
-          {"stack_bytes", optional_number(facts.stack_bytes)},
-          {"weights_bytes", weights_bytes(program)},
-          {"macs", macs_of(program)},
-          {"macs_removed", 0},
-          {"inputs", ports_json(program, loop::BufferKind::kInput)},
-          {"outputs", ports_json(program, loop::BufferKind::kOutput)},
-          {"operators", operators_json(program)},
-          {"plan", plan_json(program, arena)}};
+  Json json = {{"schema_version", 1},
+               {"ingot_version", facts.ingot_version},
+               {"name", program.name},
+               {"model_sha256", facts.model_sha256},
+               {"options", facts.options},
+               {"target", facts.target},
+               {"compile_flags", facts.compile_flags},
+               {"arena_bytes", arena.bytes},
+               {"arena_alignment", arena.alignment},
+               {"stack_bytes", optional_number(facts.stack_bytes)},
+               {"weights_bytes", weights_bytes(program)},
+               {"macs", macs_of(program)},
+               {"macs_removed", 0},
+               {"inputs", ports_json(program, loop::BufferKind::kInput)},
+               {"outputs", ports_json(program, loop::BufferKind::kOutput)},
+               {"operators", operators_json(program)},
+               {"plan", plan_json(program, arena)}};
+  if (arena.plan.pools.size() > 1) json["memory"] = memory_json(program, arena);
+  return json;
 }
 
 }  // namespace ingot

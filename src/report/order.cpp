@@ -83,8 +83,12 @@ int64_t bound_of_any_order(const loop::Program& program, const ArenaFacts& arena
 }
 
 bool is_order_optimal(const loop::Program& program, const ArenaFacts& arena) {
-  if (arena.bytes <= bound_of_any_order(program, arena)) return true;
-  return arena.plan.optimal && is_chain(calls_of(program));
+  // What a call needs may lie in other pools.
+  const bool has_pools = arena.plan.pools.size() > 1;
+  const int64_t bound = has_pools ? 0 : bound_of_any_order(program, arena);
+  if (arena.bytes <= bound) return true;
+  const bool is_packed = has_pools ? arena.plan.pools[0].optimal : arena.plan.optimal;
+  return is_packed && is_chain(calls_of(program));
 }
 
 }  // namespace ingot

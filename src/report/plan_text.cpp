@@ -24,14 +24,18 @@ class PlanText {
     for (const plan::Buffer& b : buffers_) num_steps_ = std::max(num_steps_, b.lifetime.end);
     for (size_t b = 0; b < buffers_.size(); ++b) {
       const plan::Interval life = buffers_[b].lifetime;
-      if (buffers_[b].size_bytes > 0 && life.begin < life.end) shown_.push_back(b);
+      if (buffers_[b].size_bytes == 0 || life.begin >= life.end) continue;
+      (arena.plan.pool_of.at(b) == 0 ? shown_ : elsewhere_).push_back(b);
     }
     std::ranges::stable_sort(shown_, {}, [&](size_t b) { return buffers_[b].lifetime.begin; });
   }
 
   std::string print() const {
-    if (shown_.empty()) return "The arena is empty: all buffers are the caller's.\n";
-    return head() + drawing() + legend() + peak() + savings();
+    if (shown_.empty() && elsewhere_.empty())
+      return "The arena is empty: all buffers are the caller's.\n";
+    if (shown_.empty()) return "The arena is empty.\n\n" + pools();
+    // What was saved is known for the arena alone.
+    return head() + drawing() + legend() + peak() + (has_pools() ? pools() : savings());
   }
 
  private:
@@ -68,6 +72,24 @@ class PlanText {
       found = letter_of(s);
     }
     return found;
+  }
+
+  bool has_pools() const { return arena_.plan.pools.size() > 1; }
+
+  std::string pools() const {
+    std::string text;
+    for (size_t p = 1; p < arena_.plan.pools.size(); ++p) {
+      text += fmt::format("pool {}: {} bytes of {}\n", arena_.problem.pools.at(p).name,
+                          grouped(arena_.plan.pools[p].height_bytes),
+                          grouped(arena_.problem.pools[p].capacity_bytes.value_or(0)));
+      for (const size_t b : elsewhere_) {
+        if (arena_.plan.pool_of[b] != static_cast<int64_t>(p)) continue;
+        text += fmt::format("   {:>8}  {:>10}   {:>3}-{:<3}  {}\n", grouped(begin_of(b)),
+                            grouped(buffers_[b].size_bytes), buffers_[b].lifetime.begin,
+                            buffers_[b].lifetime.end - 1, name_of(b));
+      }
+    }
+    return text;
   }
 
   std::string drawing() const {
@@ -140,7 +162,8 @@ class PlanText {
   const loop::Program& program_;
   const ArenaFacts& arena_;
   const std::vector<plan::Buffer>& buffers_;
-  std::vector<size_t> shown_;  // indices of buffers that have bytes and time, by first step
+  std::vector<size_t> shown_;      // indices of buffers that have bytes and time, by first step
+  std::vector<size_t> elsewhere_;  // the same of those in pools
   int64_t num_steps_ = 0;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -134,7 +136,82 @@ std::vector<bool> overwritable_buffers(const loop::Program& program, bool reuse_
   return overwritable;
 }
 
+int64_t pool_of_name(const StorageOptions& options, const std::string& name) {
+  if (name == "arena") return 0;
+  for (size_t p = 0; p < options.pools.size(); ++p) {
+    if (options.pools[p].name == name) return static_cast<int64_t>(p) + 1;
+  }
+  return -1;
+}
+
+// The pool that a buffer must lie in, if there is a choice at all.
+std::optional<int64_t> pinned_pool(const loop::Buffer& b, const StorageOptions& options) {
+  if (b.kind != loop::BufferKind::kArena) return 0;
+  const auto place = options.places.find(b.tensor);
+  if (b.tensor.empty() || place == options.places.end()) return std::nullopt;
+  return pool_of_name(options, place->second);
+}
+
+// Where each buffer of the problem may lie: the pools as given, then the arena; pinned ones in one,
+// and with them all that are tied to them.
+void add_pools(const loop::Program& program, const StorageOptions& options, Storage& storage) {
+  if (options.pools.empty()) return;
+  std::vector<int64_t> wish;
+  for (const PoolOption& pool : options.pools) {
+    storage.problem.pools.push_back({pool.name, pool.capacity_bytes});
+    wish.push_back(static_cast<int64_t>(storage.problem.pools.size()) - 1);
+  }
+  wish.push_back(0);
+  std::map<int64_t, int64_t> pin_of_group;
+  for (size_t i = 0; i < storage.buffers.size(); ++i) {
+    plan::Buffer& buffer = storage.problem.buffers[i];
+    buffer.pools = wish;
+    const std::optional<int64_t> pin = pinned_pool(program.buffers[storage.buffers[i]], options);
+    if (!pin) continue;
+    buffer.pools = {*pin};
+    if (buffer.group >= 0) pin_of_group.emplace(buffer.group, *pin);
+  }
+  for (plan::Buffer& buffer : storage.problem.buffers) {
+    const auto pin = pin_of_group.find(buffer.group);
+    if (pin != pin_of_group.end()) buffer.pools = {pin->second};
+  }
+}
+
 }  // namespace
+
+Diagnostics find_fault_of_places(const loop::Program& program, const StorageOptions& options) {
+  Diagnostics faults;
+  const auto fault = [&](std::string what, std::string hint) {
+    faults.push_back({Code::kUsage, "", std::move(what), std::move(hint)});
+  };
+  std::map<int64_t, int64_t> pool_of_group;
+  std::set<std::string> found;
+  std::set<int64_t> faulty_groups;
+  for (const loop::Buffer& b : program.buffers) {
+    if (!is_in_arena(b, options) || options.pools.empty()) continue;
+    const bool is_named = b.kind == loop::BufferKind::kArena && options.places.contains(b.tensor);
+    if (is_named) found.insert(b.tensor);
+    const std::optional<int64_t> pin = pinned_pool(b, options);
+    if (!pin || b.tie_group < 0) continue;
+    const int64_t first = pool_of_group.emplace(b.tie_group, *pin).first->second;
+    if (first != *pin && faulty_groups.insert(b.tie_group).second) {
+      fault("--place puts " + quote(b.tensor) + " apart from what it is a part of",
+            "tensors that are parts of one another lie in one pool");
+    }
+  }
+  for (const auto& [tensor, pool] : options.places) {
+    if (pool_of_name(options, pool) < 0) {
+      fault("--place " + quote(tensor) + " names the pool " + quote(pool) +
+                ", which no --pool defines",
+            "pools are defined as --pool NAME:BYTES; arena is there always");
+    } else if (!options.pools.empty() && !found.contains(tensor)) {
+      fault("--place names the tensor " + quote(tensor) + ", which no inner buffer holds",
+            "inputs, outputs and constants have their place, and what is computed and used inside "
+            "one step has none; `ingot inspect --plan` lists the buffers");
+    }
+  }
+  return faults;
+}
 
 Storage make_problem(loop::Program program, ReversedKernels reversed,
                      const StorageOptions& options) {
@@ -155,6 +232,7 @@ Storage make_problem(loop::Program program, ReversedKernels reversed,
     storage.buffers.push_back(b);
   }
   stretch_pieces(storage.problem.buffers);
+  add_pools(program, options, storage);
   storage.problem.overlaps = find_overlaps(program, reversed, storage.problem, storage.buffers,
                                            overwritable_buffers(program, options.reuse_inputs));
   storage.program = std::move(program);
@@ -172,10 +250,20 @@ Storage place_in_order(loop::Program program, ReversedKernels reversed,
   const std::string violation = plan::find_violation(storage.problem, storage.plan);
   if (!violation.empty()) throw InternalError("the plan is wrong: " + violation);
   storage.program = with_directions(std::move(storage.program), reversed, storage.plan.directions);
+  for (size_t p = 0; p < options.pools.size(); ++p) {
+    storage.pools.push_back({options.pools[p].name, storage.plan.pools.at(p + 1).height_bytes});
+  }
   for (size_t i = 0; i < storage.buffers.size(); ++i) {
     loop::Buffer& buffer = storage.program.buffers[storage.buffers[i]];
     buffer.offset_bytes = storage.plan.offsets.at(i);
-    storage.arena_alignment = std::max(storage.arena_alignment, buffer.alignment);
+    const int64_t pool = storage.plan.pool_of.at(i);
+    int64_t* alignment = &storage.arena_alignment;
+    if (pool > 0) {
+      PoolUse& use = storage.pools.at(static_cast<size_t>(pool) - 1);
+      buffer.pool = use.name;
+      alignment = &use.alignment;
+    }
+    *alignment = std::max(*alignment, buffer.alignment);
   }
   storage.arena_bytes = storage.plan.pools.at(0).height_bytes;
   return storage;
@@ -191,7 +279,12 @@ Storage place(loop::Program program, ReversedKernels reversed, const StorageOpti
                       overwritable_buffers(program, options.reuse_inputs));
   if (!ordered) return given;
   Storage other = place_in_order(*std::move(ordered), reversed, options);
-  if (other.arena_bytes >= given.arena_bytes) return given;
+  const auto need = [](const Storage& storage) {
+    int64_t pool_bytes = 0;
+    for (const PoolUse& pool : storage.pools) pool_bytes += pool.bytes;
+    return std::tuple(!storage.plan.fits, storage.arena_bytes, pool_bytes);
+  };
+  if (need(other) >= need(given)) return given;
   other.arena_bytes_in_given_order = given.arena_bytes;
   return other;
 }

@@ -9,18 +9,38 @@
 // end.
 #pragma once
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "loop/program.h"
 #include "plan/plan.h"
 #include "storage/overlaps.h"
+#include "support/diagnostic.h"
 
 namespace ingot {
+
+// A memory of the caller's beside the arena.
+struct PoolOption {
+  std::string name;  // a C name, not "arena"
+  int64_t capacity_bytes = 0;
+};
 
 struct StorageOptions {
   bool io_in_arena = false;
   bool reuse_inputs = false;
+  // Inner buffers lie in the first of these that has room, in the arena if none has.
+  std::vector<PoolOption> pools = {};
+  // By tensor: the pool (or "arena") that its buffer must lie in.
+  std::map<std::string, std::string> places = {};
   plan::Limits limits = {};
+};
+
+// A pool as the plan uses it.
+struct PoolUse {
+  std::string name;
+  int64_t bytes = 0;  // up to its highest buffer
+  int64_t alignment = 1;
 };
 
 struct Storage {
@@ -32,8 +52,13 @@ struct Storage {
   int64_t num_steps = 0;        // time points of the runner: one per call
   int64_t arena_bytes = 0;
   int64_t arena_bytes_in_given_order = 0;  // what the calls would need in the order of `lower`
-  int64_t arena_alignment = 1;  // of the arena's start, for the offsets to mean what they say
+  int64_t arena_alignment = 1;      // of the arena's start, for the offsets to mean what they say
+  std::vector<PoolUse> pools = {};  // as in the options; pool i + 1 of the problem
 };
+
+// What is wrong with `options.places` for this program: a tensor that no inner buffer holds, a pool
+// that does not exist, two pools for buffers that are tied.
+Diagnostics find_fault_of_places(const loop::Program& program, const StorageOptions& options);
 
 // The planner's problem for `program`, and which of its buffers each allocation is. `reversed` is
 // by kernel (empty: all run forward only).

@@ -177,6 +177,73 @@ TEST(Place, GivesOffsetsToWhatLiesInTheArena) {
   EXPECT_FALSE(loop::find_buffer(in_arena.program, "w")->offset_bytes.has_value());
 }
 
+// "t0 fast 0": buffer, pool ("arena" for none), offset.
+std::string places_text(const Storage& storage) {
+  std::string text;
+  for (const loop::Buffer& b : storage.program.buffers) {
+    if (!b.offset_bytes) continue;
+    text += fmt::format("{} {} {}\n", b.name, b.pool.empty() ? "arena" : b.pool, *b.offset_bytes);
+  }
+  return text;
+}
+
+TEST(Place, FillsPoolsInTheirOrder) {
+  const loop::Program program = program_of(
+      "buffer t0 int16[4] arena align 4 tensor \"a\"\nbuffer t1 int8[3] arena align 1 tensor "
+      "\"b\"\n",
+      "call two(t0, t1)\ncall two(t1, t0)\n");
+  const struct {
+    StorageOptions options;
+    const char* places;
+    int64_t arena_bytes;
+  } rows[] = {
+      {{.pools = {{"fast", 16}}}, "t0 fast 0\nt1 fast 8\n", 0},
+      {{.pools = {{"fast", 8}}}, "t0 fast 0\nt1 arena 0\n", 3},
+      {{.pools = {{"fast", 7}, {"slow", 8}}}, "t0 slow 0\nt1 fast 0\n", 0},
+      {{.pools = {{"fast", 2}}}, "t0 arena 0\nt1 arena 8\n", 11},
+      {{.pools = {{"fast", 16}}, .places = {{"a", "arena"}}}, "t0 arena 0\nt1 fast 0\n", 8},
+      {{.pools = {{"fast", 16}, {"slow", 16}}, .places = {{"b", "slow"}}},
+       "t0 fast 0\nt1 slow 0\n",
+       0},
+  };
+  for (const auto& row : rows) {
+    const Storage storage = place(program, {}, row.options);
+    EXPECT_EQ(places_text(storage), row.places);
+    EXPECT_EQ(storage.arena_bytes, row.arena_bytes);
+    EXPECT_TRUE(storage.plan.fits);
+    EXPECT_TRUE(find_fault_of_places(program, row.options).empty());
+  }
+  const Storage pinned = place(program, {}, {.pools = {{"fast", 4}}, .places = {{"a", "fast"}}});
+  EXPECT_FALSE(pinned.plan.fits);
+}
+
+TEST(Place, FaultsOfPlaces) {
+  const loop::Program program = program_of(
+      "buffer x int8[4] input align 1 tensor \"x\" type int8[4]\n"
+      "buffer a int8[3] arena align 1 tie 0 0 tensor \"a\"\n"
+      "buffer b int8[2] arena align 1 tie 0 3 tensor \"b\"\n",
+      "call three(a, b, x)\n");
+  const std::vector<PoolOption> pools = {{"fast", 16}, {"slow", 16}};
+  const struct {
+    std::map<std::string, std::string> places;
+    const char* what;
+  } rows[] = {{{{"x", "fast"}}, "which no inner buffer holds"},
+              {{{"a", "none"}}, "which no --pool defines"},
+              {{{"a", "fast"}, {"b", "slow"}}, "apart from what it is a part of"}};
+  for (const auto& row : rows) {
+    const Diagnostics faults =
+        find_fault_of_places(program, {.pools = pools, .places = row.places});
+    ASSERT_EQ(faults.size(), 1U) << row.what;
+    EXPECT_THAT(faults[0].what, testing::HasSubstr(row.what));
+  }
+  // Tied buffers follow one another.
+  const Storage storage = place(program, {}, {.pools = pools, .places = {{"b", "slow"}}});
+  EXPECT_EQ(places_text(storage), "a slow 0\nb slow 3\n");
+  // In the arena, inputs and outputs stay there.
+  const Storage io = place(program, {}, {.io_in_arena = true, .pools = pools});
+  EXPECT_EQ(places_text(io), "x arena 0\na fast 0\nb fast 3\n");
+}
+
 TEST(Place, KeepsTheDistancesOfTiedBuffers) {
   const Storage storage =
       place(program_of("buffer a int8[3] arena align 1 tie 0 0\n"

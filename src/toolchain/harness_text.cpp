@@ -75,14 +75,44 @@ PortTexts port_texts(const ModelInterface& model, std::string_view kind,
   return texts;
 }
 
+// Each pool in storage of its own, and the table of them.
+std::string pool_texts(const ModelInterface& model) {
+  std::string text;
+  std::string table = fmt::format("const size_t harness_num_pools = {};\n", model.pools.size());
+  table += "const harness_buffer harness_pools[] = {\n";
+  for (const PoolMemory& pool : model.pools) {
+    const std::string macro =
+        fmt::format("{}_POOL_{}", upper_case(model.name), upper_case(pool.name));
+    const std::string name = "pool_" + pool.name;
+    const Placement placement = place(pool.bytes, pool.alignment);
+    text += static_check(name + "_bytes", fmt::format("{}_BYTES == {}", macro, pool.bytes));
+    text +=
+        static_check(name + "_alignment", fmt::format("{}_ALIGNMENT == {}", macro, pool.alignment));
+    text += storage_text(name, placement);
+    table += fmt::format("    {{\"the pool {}\", {}, sizeof {}, {}, {}}},\n", pool.name, name, name,
+                         placement.offset, pool.bytes);
+  }
+  return text + table + "    {0, 0, 0, 0, 0}};\n";
+}
+
 std::string run_text(const ModelInterface& model, const std::string& pointers) {
   std::string text = "long harness_run_stack_bytes;\n\nint32_t harness_run_model(void) {\n";
   std::string arguments = "arena + ARENA_OFFSET";
+  std::string memory;
+  if (!model.pools.empty()) {
+    text += fmt::format("  {}_memory memory;\n", model.name);
+    memory = "  memory.arena = arena + ARENA_OFFSET;\n";
+    for (const PoolMemory& pool : model.pools) {
+      memory += fmt::format("  memory.{0} = pool_{0} + {1};\n", pool.name,
+                            place(pool.bytes, pool.alignment).offset);
+    }
+    arguments = "&memory";
+  }
   if (!model.io_in_arena) {
     text += fmt::format("  {0}_inputs inputs;\n  {0}_outputs outputs;\n", model.name);
     arguments = "&inputs, &outputs, " + arguments;
   }
-  text += "  int32_t status;\n" + pointers + "  harness_paint_stack();\n  MARK_START();\n";
+  text += "  int32_t status;\n" + memory + pointers + "  harness_paint_stack();\n  MARK_START();\n";
   text += fmt::format("  status = {}_run({});\n", model.name, arguments);
   text += "  MARK_STOP();\n  harness_run_stack_bytes = harness_stack_used();\n";
   return text + "  return status;\n}\n";
@@ -103,7 +133,7 @@ std::string model_text(const ModelInterface& model) {
   text += fmt::format(
       "const harness_buffer harness_arena = {{\"the arena\", arena, sizeof arena, {}, {}}};\n",
       arena.offset, model.arena_bytes);
-  text += inputs.table + outputs.table;
+  text += pool_texts(model) + inputs.table + outputs.table;
   text += fmt::format("const int harness_io_in_arena = {:d};\n", model.io_in_arena);
   text += fmt::format("const int harness_inputs_are_const = {:d};\n", !model.reuses_inputs);
   return text + run_text(model, inputs.pointers + outputs.pointers);

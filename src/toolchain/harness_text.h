@@ -19,15 +19,23 @@ struct Port {
   int64_t bytes = 0;
 };
 
+// A memory of the caller's beside the arena.
+struct PoolMemory {
+  std::string name;  // of the member of NAME_memory
+  int64_t bytes = 0;
+  int64_t alignment = 1;  // a power of two
+};
+
 // What a caller of the generated C must know; all of it is also in NAME.json.
 struct ModelInterface {
   std::string name;  // NAME
   std::vector<Port> inputs = {};
   std::vector<Port> outputs = {};
   int64_t arena_bytes = 0;
-  int64_t arena_alignment = 1;  // a power of two
-  bool io_in_arena = false;     // --io arena: NAME_run(void *arena)
-  bool reuses_inputs = false;   // --reuse-inputs: a run may change its inputs
+  int64_t arena_alignment = 1;         // a power of two
+  std::vector<PoolMemory> pools = {};  // if any, NAME_run takes a NAME_memory
+  bool io_in_arena = false;            // --io arena: NAME_run(void *arena)
+  bool reuses_inputs = false;          // --reuse-inputs: a run may change its inputs
 };
 
 // The bytes of several tensors, in the order of the model's inputs or outputs.

@@ -217,6 +217,10 @@ static void report(const char *output, int vector, long element) {{
   return text;
 }
 
+std::string pool_macro(const ModelInterface& model, const PoolMemory& pool) {
+  return upper_case(model.name) + "_POOL_" + upper_case(pool.name);
+}
+
 std::string run_text(const ModelInterface& model) {
   std::string text = fmt::format(
       R"(
@@ -228,11 +232,22 @@ static int run_vector(int vector) {{
 )",
       upper_case(model.name));
   std::string arguments = "arena";
+  if (!model.pools.empty()) {
+    text += fmt::format("  {}_memory memory;\n", model.name);
+    arguments = "&memory";
+  }
   if (!model.io_in_arena) {
     text += fmt::format("  {0}_inputs inputs;\n  {0}_outputs outputs;\n", model.name);
-    arguments = "&inputs, &outputs, arena";
+    arguments = "&inputs, &outputs, " + arguments;
   }
   text += "  int differing = 0;\n  int32_t status;\n";
+  if (!model.pools.empty()) text += "  memory.arena = arena;\n";
+  for (const PoolMemory& pool : model.pools) {
+    text += fmt::format(
+        "  memory.{0} = pool_{0} + ({1}_ALIGNMENT - (uintptr_t)pool_{0} % {1}_ALIGNMENT) % "
+        "{1}_ALIGNMENT;\n",
+        pool.name, pool_macro(model, pool));
+  }
   text += copies_text(model, "input", model.inputs);
   if (!model.io_in_arena) {
     const struct {
@@ -280,6 +295,10 @@ static unsigned char arena_memory[{upper}_ARENA_BYTES + {upper}_ARENA_ALIGNMENT]
 )",
       fmt::arg("name", model.name), fmt::arg("include", "#include \"" + model.name + ".h\""),
       fmt::arg("upper", upper_case(model.name)), fmt::arg("num_vectors", vectors.size()));
+  for (const PoolMemory& pool : model.pools) {
+    text += fmt::format("static unsigned char pool_{0}[{1}_BYTES + {1}_ALIGNMENT];\n", pool.name,
+                        pool_macro(model, pool));
+  }
   text += arrays_text(model, "input", model.inputs, vectors, &GoldenVector::inputs);
   text += arrays_text(model, "output", model.outputs, vectors, &GoldenVector::outputs);
   text += checks_text(model) + run_text(model);

@@ -170,6 +170,19 @@ class Compile(Cli):
         self.assertFalse(os.path.exists(self.path("out")))
         self.compiled("--arena-limit", "1000")
 
+    def test_pools_are_refused_where_they_make_no_sense(self):
+        for option, what in ((["--pool", "fast"], "is not NAME:BYTES"), (["--pool", "fast:-1"], "is not NAME:BYTES"),
+                             (["--pool", "Fast:1"], "cannot be the name of a pool"),
+                             (["--pool", "arena:1"], "cannot be the name of a pool"),
+                             (["--pool", "int:1"], "cannot be the name of a pool"),
+                             (["--pool", "a:1", "--pool", "a:2"], "is given twice"),
+                             (["--place", "x=a"], "--place needs a --pool"),
+                             (["--pool", "a:9", "--place", "x"], "is not TENSOR=POOL"),
+                             (["--pool", "a:9", "--api", "tvm"], "--api tvm and --pool exclude each other")):
+            done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
+            self.assertIn(what, done.stderr)
+            self.assertFalse(os.path.exists(self.path("out")))
+
     def test_open_extents(self):
         meta = json.loads(self.compiled("--dim", "x:0=4")["net.json"])
         self.assertEqual(meta["inputs"][0]["shape"], [4, 3])
@@ -193,8 +206,8 @@ class Compile(Cli):
 
 class Usage(Cli):
     def test_options_that_are_not_built_are_refused(self):
-        for option in (["--package", "cmake"], ["--pool", "a:1"], ["--weights", "string"],
-                       ["--optimize", "ram"], ["--scratch-in-outputs"], ["--place", "x=a"]):
+        for option in (["--package", "cmake"], ["--weights", "string"], ["--optimize", "ram"],
+                       ["--scratch-in-outputs"], ["--pool", "a:1"], ["--place", "x=a"]):
             done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
             self.assertIn("not available in this version", done.stderr)
             self.assertFalse(os.path.exists(self.path("out")))

@@ -103,6 +103,7 @@ static void check_guards(const harness_buffer* buffer) {
 static void for_each_buffer(void (*visit)(const harness_buffer*)) {
   size_t i;
   visit(&harness_arena);
+  for (i = 0; i < harness_num_pools; ++i) visit(&harness_pools[i]);
   if (harness_io_in_arena) return;
   for (i = 0; i < harness_num_inputs; ++i) visit(&harness_inputs[i]);
   for (i = 0; i < harness_num_outputs; ++i) visit(&harness_outputs[i]);
@@ -145,6 +146,7 @@ int main(void) {
   if (vectors < 0 || outputs < 0 || read_uint32(vectors, &num_vectors) != 0) return kBadFiles;
   for (vector = 0; vector < (long)num_vectors; ++vector) {
     fill_with_noise(&harness_arena);
+    for (i = 0; i < harness_num_pools; ++i) fill_with_noise(&harness_pools[i]);
     for (i = 0; i < harness_num_outputs; ++i) fill_with_noise(&harness_outputs[i]);
     for (i = 0; i < harness_num_inputs; ++i) {
       const harness_buffer* const input = &harness_inputs[i];

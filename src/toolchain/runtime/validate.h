@@ -17,6 +17,8 @@ typedef struct {
 } harness_buffer;
 
 extern const harness_buffer harness_arena;
+extern const harness_buffer harness_pools[];
+extern const size_t harness_num_pools;
 extern const harness_buffer harness_inputs[];
 extern const size_t harness_num_inputs;
 extern const harness_buffer harness_outputs[];
