@@ -113,6 +113,8 @@ void check_listing(const Json& json, const Loops& loops) {
   }
   expect(operators.size() == order.size(), "more operators than the runner calls");
   expect(json["macs"].integer() == macs, "another number of multiplications");
+  // A program does not say what its model would have multiplied: what is checked here is all of it.
+  expect(json["macs_removed"].integer() == 0, "multiplications that were removed");
   expect(are_integers(json["plan"]["order"], order), "another order");
 }
 

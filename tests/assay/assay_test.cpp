@@ -55,6 +55,7 @@ const char* const kJson = R"({
   "arena_alignment": 4,
   "weights_bytes": 8,
   "macs": 0,
+  "macs_removed": 0,
   "inputs": [{"name": "x", "c_name": "x", "dtype": "int8", "bytes": 8, "offset_bytes": null}],
   "outputs": [{"name": "y", "c_name": "y", "dtype": "int8", "bytes": 16, "offset_bytes": null}],
   "operators": [

@@ -220,6 +220,11 @@ class Usage(Cli):
             done = self.ingot(*arguments, code=2)
             self.assertTrue(done.stderr.startswith("error: "), done.stderr)
 
+    def test_names_that_are_words_of_c(self):
+        for name in ("int", "class", "memory", "printf"):
+            done = self.ingot("compile", self.model, "-o", self.path("out"), "--name", name, code=2)
+            self.assertIn("no word that C", done.stderr)
+
     def test_models_that_are_not_acceptable(self):
         whole = pathlib.Path(self.model).read_bytes()
         for name, content in (("empty", b""), ("half", whole[:len(whole) // 2]), ("text", b"hello, world")):
