@@ -287,8 +287,9 @@ TEST(SharedArena, TwoModelsRunInTurns) {
       arrays + "int main(void) {\n  int turn;\n  for (turn = 0; turn < 3; ++turn) {\n" + calls +
       "  }\n  puts(\"equal\");\n  return 0;\n}\n";
   sources.harness.push_back({"main.c", text});
-  const Result<toolchain::Execution> run = toolchain::build_and_run(
-      *toolchain::find_board("c99"), sources, {.flags = {"-O1", "-fsanitize=address,undefined"}});
+  const Result<toolchain::Execution> run =
+      toolchain::build_and_run(*toolchain::find_board("c99"), sources,
+                               {.compiler = "", .flags = {"-O1", "-fsanitize=address,undefined"}});
   ASSERT_TRUE(run.has_value()) << ::testing::PrintToString(run.error().front().notes);
   EXPECT_EQ(run->console, "equal\n") << run->exit_code;
 }
