@@ -35,8 +35,6 @@ void refuse_what_is_not_built(const ModelArguments& arguments, Diagnostics& faul
   refuse(faults, "--weights", arguments.weights, "c");
   refuse(faults, "--package", arguments.package, "none");
   refuse_flag(faults, "--scratch-in-outputs", arguments.scratch_in_outputs);
-  refuse_flag(faults, "--pool", !arguments.pools.empty());
-  refuse_flag(faults, "--place", !arguments.places.empty());
 }
 
 constexpr int64_t kMostPoolBytes = 4'294'967'295;
@@ -211,14 +209,11 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->group(group);
   command
       .add_option("--pool", arguments.pools,
-                  "a memory beside the arena, liked best in this order "
-                  "(repeatable; not yet available)")
+                  "a memory beside the arena, liked best in this order (repeatable)")
       ->type_name("NAME:BYTES")
       ->allow_extra_args(false)
       ->group(group);
-  command
-      .add_option("--place", arguments.places,
-                  "where an inner tensor must lie (repeatable; not yet available)")
+  command.add_option("--place", arguments.places, "where an inner tensor must lie (repeatable)")
       ->type_name("TENSOR=POOL")
       ->allow_extra_args(false)
       ->group(group);

@@ -170,6 +170,14 @@ class Compile(Cli):
         self.assertFalse(os.path.exists(self.path("out")))
         self.compiled("--arena-limit", "1000")
 
+    def test_pools(self):
+        meta = json.loads(self.compiled("--pool", "fast:1000", "--pool", "slow:8")["net.json"])
+        self.assertEqual([(m["name"], m["kind"]) for m in meta["memory"]],
+                         [("arena", "arena"), ("fast", "pool"), ("slow", "pool")])
+        self.assertEqual((meta["arena_bytes"], meta["memory"][2]["bytes"]), (0, 0))
+        self.assertGreater(meta["memory"][1]["bytes"], 0)
+        self.assertNotIn("memory", json.loads(self.compiled()["net.json"]))
+
     def test_pools_are_refused_where_they_make_no_sense(self):
         for option, what in ((["--pool", "fast"], "is not NAME:BYTES"), (["--pool", "fast:-1"], "is not NAME:BYTES"),
                              (["--pool", "Fast:1"], "cannot be the name of a pool"),
@@ -178,6 +186,7 @@ class Compile(Cli):
                              (["--pool", "a:1", "--pool", "a:2"], "is given twice"),
                              (["--place", "x=a"], "--place needs a --pool"),
                              (["--pool", "a:9", "--place", "x"], "is not TENSOR=POOL"),
+                             (["--pool", "a:9", "--place", "x=a"], "which no inner buffer holds"),
                              (["--pool", "a:9", "--api", "tvm"], "--api tvm and --pool exclude each other")):
             done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
             self.assertIn(what, done.stderr)
@@ -207,7 +216,7 @@ class Compile(Cli):
 class Usage(Cli):
     def test_options_that_are_not_built_are_refused(self):
         for option in (["--package", "cmake"], ["--weights", "string"], ["--optimize", "ram"],
-                       ["--scratch-in-outputs"], ["--pool", "a:1"], ["--place", "x=a"]):
+                       ["--scratch-in-outputs"]):
             done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
             self.assertIn("not available in this version", done.stderr)
             self.assertFalse(os.path.exists(self.path("out")))
