@@ -58,11 +58,10 @@ void check_calls(const Loops& loops, const Options& options) {
   }
 }
 
-// That no two share bytes where they must not, in the places and in the run.
+// That the run finds every value where it is read, and the distances as they are stated.
 void check_run(const Json& plan, const Loops& loops, const Distances& distances,
                const Options& options) {
   const std::vector<Life> lives = find_lives(loops, options);
-  check_pairs(lives, distances);
   Machine machine(
       loops, options.reuse_inputs,
       options.overlap ? distances.wanted(loops, lives, options) : std::vector<Distance>());
@@ -88,9 +87,10 @@ void check(const Json& json, const Loops& loops) {
   std::vector<Life> in_arena;
   std::ranges::copy_if(lives, std::back_inserter(in_arena),
                        [](const Life& life) { return life.buffer->pool.empty(); });
+  const Loops placed = regions.size() > 1 ? side_by_side(loops, regions) : loops;
+  check_pairs(find_lives(placed, options), distances);
   check_bound(json, loops, in_arena, distances, options);
-  regions.size() > 1 ? check_run(plan, side_by_side(loops, regions), distances, options)
-                     : check_run(plan, loops, distances, options);
+  check_run(plan, placed, distances, options);
 }
 
 }  // namespace
