@@ -35,12 +35,12 @@ MAX_FILE_LINES = 500
 
 
 def closure(folder):
-    seen, todo = set(), [folder]
-    while todo:
-        name = todo.pop()
+    seen, pending = set(), [folder]
+    while pending:
+        name = pending.pop()
         if name not in seen:
             seen.add(name)
-            todo += LAYERS[name]
+            pending += LAYERS[name]
     return seen
 
 
