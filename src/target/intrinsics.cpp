@@ -86,12 +86,12 @@ std::vector<Function> arm_dsp_intrinsics() {
       extend("sxtab16_ror8", "bytes 1 and 3 of x, each added to its half of sum",
              "sxtab16 %0, %1, %2, ror #8", 1, true),
       low_bytes(),
-      multiply_add("smlad", "sum and the products of the halves of a and b", "smlad %0, %2, %3, %1",
+      multiply_add("smlad", "sum and the products of the halves of a and b", "smlad %0, %1, %2, %0",
                    {0, 1}),
       multiply_add("smlabb", "sum and the product of the low halves of a and b",
-                   "smlabb %0, %2, %3, %1", {0}),
+                   "smlabb %0, %1, %2, %0", {0}),
       multiply_add("smlatt", "sum and the product of the high halves of a and b",
-                   "smlatt %0, %2, %3, %1", {1}),
+                   "smlatt %0, %1, %2, %0", {1}),
   };
 }
 
