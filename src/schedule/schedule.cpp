@@ -8,6 +8,7 @@
 
 #include "loop/rewrite.h"
 #include "loop/transform.h"
+#include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
 #include "schedule/reschedule.h"
 
@@ -64,7 +65,7 @@ using Rule = std::optional<Rescheduled> (*)(const loop::Kernel&, bool reverse);
 // The schedules that a target has, the preferred ones first.
 std::vector<Rule> rules_of(const Target& target) {
   std::vector<Rule> rules;
-  if (target.features.has_dsp) rules.push_back(schedule_dsp_dot);
+  if (target.features.has_dsp) rules = {schedule_dsp_dot, schedule_dsp_depthwise};
   return rules;
 }
 
