@@ -109,8 +109,10 @@ class DotBuilder {
     }
     Block row;
     for (const RunClass& k : run_.classes) {
-      const bool is_full = k.elements.length() == run_.length;
-      row = in_order(std::move(row), segment(k.columns, is_full ? even(k.columns) : Span{}, &k));
+      const Span full = k.elements.length() == run_.length ? columns.full() : Span{};
+      const Span pairs = {std::max(k.columns.begin, full.begin), std::min(k.columns.end, full.end)};
+      row = in_order(std::move(row),
+                     segment(k.columns, pairs.length() > 0 ? even(pairs) : Span{}, &k));
     }
     return columns.rows(std::move(row));
   }
