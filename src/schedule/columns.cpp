@@ -28,36 +28,37 @@ Block Columns::rows(Block row) const {
   return row;
 }
 
-// With single columns on both sides:
-//   for side = 0 to 2 { single columns left or right of the pairs; after the left ones, pairs }
-Block Columns::segment(const Span& all, const Span& pairs, const Body& single, const Body& pair) {
-  if (pairs.length() == 0) return over(lit(all.begin), lit(all.end), 1, single());
+// With single columns on whole sides:
+//   for side = 0 to 2 { single columns left or right of the blocks; after the left ones, blocks }
+Block Columns::segment(const Span& all, const Span& full, const Body& single, const Body& block) {
+  const Span blocks = {full.begin, full.begin + full.length() / step_ * step_};
+  if (full.length() < step_) return over(lit(all.begin), lit(all.end), 1, single());
   const Expr inside = is_inside();
-  Block both = over(lit(pairs.begin), lit(pairs.end), 2, pair());
-  if (inside) both = {loop::If{inside, std::move(both), {}}};
+  Block whole = over(lit(blocks.begin), lit(blocks.end), step_, block());
+  if (inside) whole = {loop::If{inside, std::move(whole), {}}};
   // In rows at the border all columns are single ones.
   const auto if_inside = [&](int64_t at, int64_t otherwise) {
     return inside ? loop::select(inside, lit(at), lit(otherwise)) : lit(at);
   };
-  const bool has_left = pairs.begin > all.begin;
-  const bool has_right = pairs.end < all.end || inside;
-  if (!has_left && !has_right) return both;
+  const bool has_left = blocks.begin > all.begin;
+  const bool has_right = blocks.end < all.end || inside;
+  if (!has_left && !has_right) return whole;
   if (!has_left) {
-    return in_order(std::move(both),
-                    over(if_inside(pairs.end, all.begin), lit(all.end), 1, single()));
+    return in_order(std::move(whole),
+                    over(if_inside(blocks.end, all.begin), lit(all.end), 1, single()));
   }
   if (!has_right) {
-    return in_order(over(lit(all.begin), lit(pairs.begin), 1, single()), std::move(both));
+    return in_order(over(lit(all.begin), lit(blocks.begin), 1, single()), std::move(whole));
   }
   const std::string side = loop::fresh_name("side", names_);
   const Expr is_left = loop::binary(loop::BinaryOp::kEq, var(side), lit(0));
   const std::string begin = loop::fresh_name(column().variable + "_begin", names_);
   const std::string end = loop::fresh_name(column().variable + "_end", names_);
   Block singles = {
-      loop::Let{begin, loop::select(is_left, lit(all.begin), if_inside(pairs.end, all.end))},
-      loop::Let{end, loop::select(is_left, if_inside(pairs.begin, all.end), lit(all.end))}};
+      loop::Let{begin, loop::select(is_left, lit(all.begin), if_inside(blocks.end, all.end))},
+      loop::Let{end, loop::select(is_left, if_inside(blocks.begin, all.end), lit(all.end))}};
   append(singles, over(var(begin), var(end), 1, single()));
-  Block after_left = {loop::If{is_left, std::move(both), {}}};
+  Block after_left = {loop::If{is_left, std::move(whole), {}}};
   return {loop::For{side, lit(0), lit(2), 1, reverse_,
                     in_order(std::move(singles), std::move(after_left))}};
 }

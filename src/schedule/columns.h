@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops over output positions of a schedule that makes two neighbouring columns at a time where
-// it can: in rows and columns where all sums are full.
+// The loops over output positions of a schedule that makes blocks of neighbouring columns where it
+// can: in rows and columns where all sums are full.
 #pragma once
 #include <functional>
 #include <set>
@@ -13,11 +13,13 @@ namespace ingot {
 
 class Columns {
  public:
-  // `positions`: outermost first, the last one being the columns; `names` are taken.
-  Columns(std::vector<LoopRange> positions, std::vector<SumRange> ranges, bool reverse,
-          std::set<std::string>& names)
+  // `positions`: outermost first, the last one being the columns, of which a block has `step`;
+  // `names` are taken.
+  Columns(std::vector<LoopRange> positions, std::vector<SumRange> ranges, int64_t step,
+          bool reverse, std::set<std::string>& names)
       : positions_(std::move(positions)),
         ranges_(std::move(ranges)),
+        step_(step),
         reverse_(reverse),
         names_(names) {}
 
@@ -28,9 +30,9 @@ class Columns {
   // The columns where all sums that depend on the column are full.
   Span full() const { return full_positions(ranges_, column().variable, width()); }
 
-  // The columns of `all`: those of `pairs` (inside it, an even number) by `pair`, which makes two
-  // columns, in rows where all sums are full; the others by `single`.
-  loop::Block segment(const Span& all, const Span& pairs, const Body& single, const Body& pair);
+  // The columns of `all`: those of `full` (inside it; a rest that makes no block does not count) by
+  // `block` in rows where all sums are full, the others by `single`.
+  loop::Block segment(const Span& all, const Span& full, const Body& single, const Body& block);
   // The loops over the other positions around `row`.
   loop::Block rows(loop::Block row) const;
 
@@ -43,11 +45,9 @@ class Columns {
 
   std::vector<LoopRange> positions_;
   std::vector<SumRange> ranges_;
+  int64_t step_;
   bool reverse_;
   std::set<std::string>& names_;
 };
-
-// `s` without its last column if their number is odd.
-inline Span even(const Span& s) { return {s.begin, s.begin + s.length() / 2 * 2}; }
 
 }  // namespace ingot

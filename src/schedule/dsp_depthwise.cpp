@@ -66,14 +66,14 @@ class DepthwiseBuilder {
   };
 
   Block with_positions() {
-    Columns columns(positions_, ranges_, reverse_, names_);
+    Columns columns(positions_, ranges_, 2, reverse_, names_);
     Block row;
     for (const ColumnClass& k : classes()) {
       const bool full = k.taps == ranges_.back().full && is_full_otherwise();
       const Tile single = {1, k.taps, false};
       const Tile pair = {2, k.taps, c_.x.offset != 0};
       row = columns.in_order(std::move(row), columns.segment(
-                                                 k.columns, full ? even(k.columns) : Span{},
+                                                 k.columns, full ? k.columns : Span{},
                                                  [&] { return with_channels(single); },
                                                  [&] { return with_channels(pair); }));
     }

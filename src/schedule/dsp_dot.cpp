@@ -97,7 +97,7 @@ class DotBuilder {
     if (positions_.empty()) {
       return with_channels(single(run_.shares_words ? nullptr : &run_.classes[0]));
     }
-    Columns columns(positions_, ranges_, reverse_, names_);
+    Columns columns(positions_, ranges_, 2, reverse_, names_);
     const auto segment = [&](const Span& all, const Span& pairs, const RunClass* part) {
       const Tile pair = {std::min<int64_t>(2, pairs_per_group_), 0, 2, c_.x.offset != 0, part};
       return columns.segment(
@@ -105,14 +105,13 @@ class DotBuilder {
           [&] { return with_channels(pair); });
     };
     if (run_.shares_words) {
-      return columns.rows(segment({0, columns.width()}, even(columns.full()), nullptr));
+      return columns.rows(segment({0, columns.width()}, columns.full(), nullptr));
     }
     Block row;
     for (const RunClass& k : run_.classes) {
       const Span full = k.elements.length() == run_.length ? columns.full() : Span{};
       const Span pairs = {std::max(k.columns.begin, full.begin), std::min(k.columns.end, full.end)};
-      row = in_order(std::move(row),
-                     segment(k.columns, pairs.length() > 0 ? even(pairs) : Span{}, &k));
+      row = in_order(std::move(row), segment(k.columns, pairs, &k));
     }
     return columns.rows(std::move(row));
   }
