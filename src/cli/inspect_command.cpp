@@ -61,8 +61,9 @@ int inspect_model(const Session& session, const Arguments& arguments) {
   if (!compiled) return report(session, compiled.error());
   report_warnings(session, compiled->warnings, true);
   const Storage& storage = compiled->storage;
-  const ArenaFacts arena{storage.problem, storage.plan, storage.buffers, storage.arena_bytes,
-                         storage.arena_alignment};
+  const ArenaFacts arena{
+      storage.problem,         storage.plan,         storage.buffers,    storage.arena_bytes,
+      storage.arena_alignment, storage.pools.size(), storage.refutation, storage.order_bound_bytes};
   const InspectFacts facts{.file = arguments.model.path,
                            .format = "TensorFlow Lite",
                            .file_bytes = static_cast<int64_t>(bytes->size()),
