@@ -46,6 +46,7 @@ struct Shrinking {
   bool assumes_finite = false;
   std::vector<ShrunkTensor> tensors;  // in the order of the nodes
 
+  int64_t macs_removed() const { return macs_before - macs_after; }
   int64_t num_removed() const;
   bool operator==(const Shrinking&) const = default;
 };
