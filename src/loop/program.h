@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "loop/expr.h"
+#include "loop/requantization.h"
 #include "tensor/bytes.h"
 #include "tensor/type.h"
 
@@ -153,6 +154,7 @@ struct CallNote {
   std::string kind;                // "conv_2d"
   std::vector<int64_t> operators;  // of the model file
   int64_t macs = 0;
+  std::optional<Requantization> requantization = {};  // of sums with constant weights
 };
 
 struct Program {
