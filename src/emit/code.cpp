@@ -30,6 +30,20 @@ std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
   return taken;
 }
 
+// The instruction that a target has for the function, where it is compiled for that.
+void print_assembly(CText& out, const loop::Function& function, const Names& names) {
+  std::string inputs;
+  for (const loop::Function::Parameter& parameter : function.params) {
+    inputs += inputs.empty() ? "" : ", ";
+    inputs += "\"r\"(" + names.scalars.at(parameter.name) + ")";
+  }
+  out.raw("#if " + function.condition);
+  out.line(c_type_of(function.result->type) + " result;");
+  out.line("__asm__ volatile(\"" + function.assembly + "\" : \"=r\"(result) : " + inputs + ");");
+  out.line("return result;");
+  out.raw("#else");
+}
+
 void print_function(CText& out, const loop::Function& function, Names names, const Symbols& symbols,
                     Needs& needs) {
   NameTable table(file_scope_identifiers(symbols));
@@ -48,9 +62,12 @@ void print_function(CText& out, const loop::Function& function, Names names, con
            symbols.functions.at(function.name) + "(" + (parameters.empty() ? "void" : parameters) +
            ")");
   for (const std::string& name : unread) out.line("(void)" + name + ";");
+  const bool has_assembly = !function.assembly.empty();
+  if (has_assembly) print_assembly(out, function, names);
   BlockPrinter body(out, std::move(names), std::move(table), usage, needs);
   body.print(function.body);
   body.print_return(function.result);
+  if (has_assembly) out.raw("#endif");
   out.close();
 }
 

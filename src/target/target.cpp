@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "target/intrinsics.h"
+
 namespace ingot {
 namespace {
 
@@ -17,6 +19,11 @@ Flags arm(const std::string& core, Flags fpu) {
   flags.insert(flags.end(), fpu.begin(), fpu.end());
   flags.insert(flags.end(), {"-O2", "-ffp-contract=off"});
   return flags;
+}
+
+Target with_intrinsics(Target target) {
+  if (target.features.has_dsp) target.intrinsics = arm_dsp_intrinsics();
+  return target;
 }
 
 std::vector<Target> make_targets() {
@@ -52,7 +59,11 @@ std::vector<Target> make_targets() {
 }  // namespace
 
 const std::vector<Target>& all_targets() {
-  static const std::vector<Target> targets = make_targets();
+  static const std::vector<Target> targets = [] {
+    std::vector<Target> all = make_targets();
+    std::ranges::transform(all, all.begin(), with_intrinsics);
+    return all;
+  }();
   return targets;
 }
 
