@@ -9,6 +9,8 @@
 #include <string>
 
 #include "assay/code.h"
+#include "assay/rounding.h"
+#include "assay/sums.h"
 
 namespace ingot::assay {
 namespace {
@@ -16,37 +18,9 @@ namespace {
 constexpr int64_t kMin32 = std::numeric_limits<int32_t>::min();
 constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxShift = 62;
-__extension__ using Wide = __int128;
 
 void expect(bool holds, const std::string& otherwise) {
   if (!holds) throw Lie("the JSON states " + otherwise);
-}
-
-int64_t floor_of_quotient(Wide dividend, int64_t power) {
-  return static_cast<int64_t>(dividend >> power);
-}
-
-int64_t within_int32(Wide x) { return static_cast<int64_t>(std::clamp<Wide>(x, kMin32, kMax32)); }
-
-// factor = mantissa / 2^31 * 2^exponent as the format's runtime prepares it.
-struct Fixed {
-  int64_t mantissa = 0;
-  int64_t exponent = 0;
-};
-
-Fixed fixed_of(double factor) {
-  if (!(factor > 0)) return {};
-  int64_t exponent = 0;
-  for (; factor >= 1; factor /= 2) ++exponent;
-  for (; factor < 0.5; factor *= 2) --exponent;
-  auto mantissa = static_cast<int64_t>(std::floor(factor * 2147483648.0 + 0.5));
-  if (mantissa == 2147483648) {
-    mantissa /= 2;
-    ++exponent;
-  }
-  if (exponent < -31) return {};
-  if (exponent > 30) return {kMax32, 30};
-  return {mantissa, exponent};
 }
 
 // The reference's output for an accumulator, before the zero point and the clamp.
@@ -63,18 +37,7 @@ class Reference {
 
   int64_t operator()(int64_t accumulator) const {
     if (rounding_ == "float") return in_float(accumulator);
-    if (rounding_ == "single") {
-      const int64_t power = 31 - fixed_.exponent;
-      const Wide half = Wide{1} << (power - 1);
-      return within_int32((Wide{accumulator} * fixed_.mantissa + half) >> power);
-    }
-    const int64_t left = std::max<int64_t>(fixed_.exponent, 0);
-    const int64_t right = std::max<int64_t>(-fixed_.exponent, 0);
-    const int64_t shifted = within_int32(Wide{accumulator} * (Wide{1} << left));
-    const int64_t high = within_int32((Wide{shifted} * fixed_.mantissa + (1 << 30)) >> 31);
-    const int64_t half = right > 0 ? int64_t{1} << (right - 1) : 0;
-    return high < 0 ? -floor_of_quotient(half - high, right)
-                    : floor_of_quotient(half + high, right);
+    return rescaled(accumulator, fixed_, rounding_ == "single");
   }
 
  private:
@@ -191,7 +154,7 @@ class Statement {
     constexpr Wide kMax64 = std::numeric_limits<int64_t>::max();
     say(std::min(product, total) >= kMin64 && std::max(product, total) <= kMax64,
         "sums that leave int64");
-    const int64_t result = floor_of_quotient(total, f.shift);
+    const int64_t result = static_cast<int64_t>(total >> f.shift);
     say(kMin32 <= result && result <= kMax32, "results that leave int32");
     return json_["clamps"].boolean().value_or(false) ? std::clamp(result + base_, lowest_, highest_)
                                                      : result + base_;
@@ -263,9 +226,12 @@ void check_requantisation(const Json& json, const Loops& loops) {
   const std::string rounding = json["options"]["rounding"].text();
   for (const Json& op : json["operators"].array()) {
     const Json& statement = op["requantisation"];
-    if (statement.is_null()) continue;
+    const JsonArray& sums = op["sums"].array();
+    if (statement.is_null() && sums.empty()) continue;
     expect(rounding == "double" || rounding == "single" || rounding == "float",
            "no rounding that is known");
+    for (const Json& sum : sums) check_sum(sum, rounding != "double", op["name"].text());
+    if (statement.is_null()) continue;
     Statement(statement, rounding, op["name"].text()).check(loops);
   }
 }

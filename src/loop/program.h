@@ -159,6 +159,7 @@ struct CallNote {
   std::vector<int64_t> operators;  // of the model file
   int64_t macs = 0;
   std::optional<Requantization> requantization = {};  // of sums with constant weights
+  std::vector<ProvedSum> sums = {};                   // also those that are fused into its stores
 };
 
 struct Program {

@@ -24,8 +24,9 @@ struct Requantization {
   std::vector<int64_t> accumulator_high;
 
   // y = base + ((acc * multiplier + offset - (acc < 0 ? bend : 0)) >> shift), clamped to lowest ..
-  // highest unless `clamps` is false; equal to the reference for every accumulator that can be reached. False: the
-  // reference's arithmetic is written out in the kernel, and nothing below counts.
+  // highest unless `clamps` is false; equal to the reference for every accumulator that can be
+  // reached. False: the reference's arithmetic is written out in the kernel, and nothing below
+  // counts.
   bool proved = false;
   bool clamps = true;
   int64_t base = 0;
@@ -41,6 +42,30 @@ struct Requantization {
   std::string multipliers_table;
   std::string offsets_table;
   std::string bends_table;
+};
+
+// A sum or difference of two operands of at most 256 values each, computed as
+//   s = x * x_multiplier + z * z_multiplier + centre
+//   y = base + ((s + offset - (s < 0 ? bend : 0)) >> shift), clamped to lowest .. highest,
+// equal to the reference for every pair.
+struct ProvedSum {
+  bool subtracts = false;
+  float x_scale = 0;
+  float z_scale = 0;
+  float output_scale = 0;
+  int64_t x_zero_point = 0;
+  int64_t z_zero_point = 0;
+  int64_t zero_point = 0;  // of the output
+  int64_t lowest = 0;      // of the operands and the output
+  int64_t highest = 0;
+  int64_t x_multiplier = 0;
+  int64_t z_multiplier = 0;
+  int64_t centre = 0;
+  int64_t offset = 0;
+  int64_t bend = 0;
+  int64_t base = 0;
+  int64_t shift = 0;
+  bool operator==(const ProvedSum&) const = default;
 };
 
 }  // namespace ingot::loop

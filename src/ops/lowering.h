@@ -37,6 +37,7 @@ struct LoweredKernel {
   std::vector<KernelArg> args;
   std::vector<loop::Function> functions;               // that the kernel calls, callees first
   std::optional<loop::Requantization> requantization;  // tables by the names of their parameters
+  std::vector<loop::ProvedSum> sums;
 };
 
 class Lowering {
@@ -78,6 +79,9 @@ class Lowering {
   void record(loop::Requantization requantization) {
     result_.requantization = std::move(requantization);
   }
+
+  // The same of a sum; saying it twice changes nothing.
+  void record(const loop::ProvedSum& sum);
 
   // A name for a local that no other local or parameter of this kernel has.
   std::string fresh(const std::string& name);

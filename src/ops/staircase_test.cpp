@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -114,7 +115,8 @@ TEST(ProvedRescale, EqualsTheReferenceForEveryAccumulator) {
   constexpr int kCases = 300;
   for (int i = 0; i < kCases; ++i) {
     RescaleTask task;
-    task.rounding = std::array{Rounding::kDouble, Rounding::kSingle, Rounding::kFloat}[i % 3U];
+    task.rounding = std::array{Rounding::kDouble, Rounding::kSingle, Rounding::kFloat}.at(
+        static_cast<size_t>(i % 3));
     task.zero_point = random.integer(0, 1) == 0 ? -128 : random.integer(-128, 127);
     task.clamp = {random.integer(0, 1) == 0 ? -128 : task.zero_point, 127};
     const double factor = std::ldexp(1 + 1e-6 * static_cast<double>(random.integer(0, 999999)),

@@ -65,6 +65,25 @@ Json requantization_json(const loop::Requantization& r) {
   return json;
 }
 
+Json sum_json(const loop::ProvedSum& s) {
+  return {{"kind", s.subtracts ? "sub" : "add"},
+          {"x_scale", static_cast<double>(s.x_scale)},
+          {"z_scale", static_cast<double>(s.z_scale)},
+          {"output_scale", static_cast<double>(s.output_scale)},
+          {"x_zero_point", s.x_zero_point},
+          {"z_zero_point", s.z_zero_point},
+          {"zero_point", s.zero_point},
+          {"lowest", s.lowest},
+          {"highest", s.highest},
+          {"x_multiplier", s.x_multiplier},
+          {"z_multiplier", s.z_multiplier},
+          {"centre", s.centre},
+          {"offset", s.offset},
+          {"bend", s.bend},
+          {"base", s.base},
+          {"shift", s.shift}};
+}
+
 Json operators_json(const loop::Program& program) {
   std::vector<std::string> kernels;
   collect_calls(program.runner, kernels);
@@ -77,6 +96,7 @@ Json operators_json(const loop::Program& program) {
                  {"function", program.name + "_" + kernels.at(i)},
                  {"operators", note.operators}};
     if (note.requantization) json["requantisation"] = requantization_json(*note.requantization);
+    for (const loop::ProvedSum& sum : note.sums) json["sums"].push_back(sum_json(sum));
     operators.push_back(std::move(json));
   }
   return operators;
