@@ -32,15 +32,23 @@ std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
 
 // The instruction that a target has for the function, where it is compiled for that.
 void print_assembly(CText& out, const loop::Function& function, const Names& names) {
+  const size_t count = function.params.size();
+  const bool in_place = function.assembly.find("%" + std::to_string(count)) == std::string::npos;
+  std::string result = "result";
   std::string inputs;
-  for (const loop::Function::Parameter& parameter : function.params) {
-    inputs += inputs.empty() ? "" : ", ";
-    inputs += "\"r\"(" + names.scalars.at(parameter.name) + ")";
+  for (size_t i = 0; i < count; ++i) {
+    const std::string& name = names.scalars.at(function.params[i].name);
+    if (in_place && i == 0) {
+      result = name;
+      continue;
+    }
+    inputs += (inputs.empty() ? "" : ", ") + ("\"r\"(" + name + ")");
   }
   out.raw("#if " + function.condition);
-  out.line(c_type_of(function.result->type) + " result;");
-  out.line("__asm__ volatile(\"" + function.assembly + "\" : \"=r\"(result) : " + inputs + ");");
-  out.line("return result;");
+  if (!in_place) out.line(c_type_of(function.result->type) + " result;");
+  out.line("__asm__ volatile(\"" + function.assembly + "\" : \"" + (in_place ? "+" : "=") + "r\"(" +
+           result + ") : " + inputs + ");");
+  out.line("return " + result + ";");
   out.raw("#else");
 }
 
