@@ -9,6 +9,7 @@
 #include "assay/layout.h"
 #include "assay/machine.h"
 #include "assay/order.h"
+#include "assay/requantisation.h"
 
 namespace ingot::assay {
 namespace {
@@ -88,6 +89,7 @@ void check(const Json& json, const Loops& given) {
                         json["options"]["scratch_in_outputs"].boolean().value_or(false)};
   check_calls(given, options);
   check_listing(json, given);
+  check_requantisation(json, given);
   const bool lends = (options.scratch_in_outputs || options.reuse_inputs) && !options.io_in_arena;
   const bool borrows =
       std::ranges::any_of(given.buffers, [](const Buffer& b) { return !b.lender.empty(); });
