@@ -52,7 +52,9 @@ class DotBuilder {
     channel_ = channels_.back();
     channels_.pop_back();
     const int64_t count = *channel_.extent();
-    pairs_per_group_ = count % 8 == 0 ? 4 : count > 2 ? 2 : 1;
+    // Where columns come in pairs, a block has two pairs of channels; single ones take four.
+    const bool has_singles = positions_.empty() || c_.x.offset != 0;
+    pairs_per_group_ = count % 8 == 0 && has_singles ? 4 : count > 2 ? 2 : 1;
     names_ = loop::names_of(kernel.body);
     for (const loop::Param& param : kernel.params) names_.insert(param.name);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
@@ -158,10 +160,15 @@ class DotBuilder {
     Block out;
     totals_.clear();
     lows_.clear();
+    not_begun_.clear();
     for (int64_t pair = 0; pair < tile.num_pairs; ++pair) {
       for (int64_t p = 0; p < tile.num_positions; ++p) {
         totals_[{pair, p}] = loop::fresh_name(fmt::format("both_{}_{}", pair, p), names_);
         lows_[{pair, p}] = loop::fresh_name(fmt::format("low_{}_{}", pair, p), names_);
+        if (is_straight(tile)) {
+          not_begun_.insert({totals_[{pair, p}], lows_[{pair, p}]});
+          continue;
+        }
         out.emplace_back(loop::Let{total(pair, p), lit(0)});
         out.emplace_back(loop::Let{low(pair, p), lit(0)});
       }
@@ -171,6 +178,14 @@ class DotBuilder {
       for (int64_t p = 0; p < tile.num_positions; ++p) append(out, finish(tile, channel, k, p));
     }
     return out;
+  }
+
+  // The sums are without a loop: the first products need nothing to be added to.
+  bool is_straight(const Tile& tile) const {
+    if (run_.num_outer > 0) return false;
+    if (tile.part) return tile.part->num_words - 1 <= kLongestUnrolled;
+    const bool constant = run_.varying_sum < 0 || tile.num_positions > 1;
+    return constant && run_.length <= kLongestUnrolled * kWord;
   }
 
   Block sum_loops(const Tile& tile, const Expr& group, size_t s) {
@@ -189,7 +204,7 @@ class DotBuilder {
       Block out = over_words(lit(0), lit(last), [&](const Expr& i) {
         return one_word(tile, group, i + k->elements.begin, i + table);
       });
-      append(out, one_word(tile, group, lit(k->last_offset), lit(last + table)));
+      append(out, one_word(tile, group, lit(k->last_offset), lit(last + table), last_halves(*k)));
       return out;
     }
     const auto body = [&](const Expr& i) { return one_word(tile, group, i, i); };
@@ -223,10 +238,21 @@ class DotBuilder {
     return out;
   }
 
+  // Those halves (elements 0 and 2, elements 1 and 3) of the last word that have a weight.
+  std::vector<int64_t> last_halves(const RunClass& k) const {
+    std::vector<int64_t> halves;
+    for (const int64_t half : {0, 1}) {
+      const int64_t word = k.first_word + k.num_words - 1;
+      if (run_.element_at(word, half) || run_.element_at(word, half + 2)) halves.push_back(half);
+    }
+    return halves;
+  }
+
   // The products of elements i to i + 3 of the run with the weights at `table`.
-  Block one_word(const Tile& tile, const Expr& group, const Expr& i, const Expr& table) {
+  Block one_word(const Tile& tile, const Expr& group, const Expr& i, const Expr& table,
+                 const std::vector<int64_t>& halves = {0, 1}) {
     Block out;
-    for (int64_t half = 0; half < 2; ++half) {
+    for (const int64_t half : halves) {
       std::vector<Expr> pairs_of_x;
       for (int64_t p = 0; p < tile.num_positions; ++p) {
         const std::string name = loop::fresh_name("x_pair", names_);
@@ -251,10 +277,13 @@ class DotBuilder {
   }
 
   template <class Name>
-  static void add_products(Block& out, const std::vector<Expr>& x, const Expr& w,
-                           const Name& name) {
+  void add_products(Block& out, const std::vector<Expr>& x, const Expr& w, const Name& name) {
     for (size_t p = 0; p < x.size(); ++p) {
       const std::string sum = name(static_cast<int64_t>(p));
+      if (not_begun_.erase(sum) > 0) {
+        out.emplace_back(loop::Let{sum, loop::call("smuad", loop::kInt32, {w, x[p]})});
+        continue;
+      }
       out.emplace_back(loop::Assign{sum, loop::call("smlad", loop::kInt32, {var(sum), w, x[p]})});
     }
   }
@@ -397,6 +426,7 @@ class DotBuilder {
   std::set<std::string> names_;
   std::map<std::pair<int64_t, int64_t>, std::string> totals_;
   std::map<std::pair<int64_t, int64_t>, std::string> lows_;
+  std::set<std::string> not_begun_;  // sums without a first value yet
   std::string packed_;
   std::string sums_;
   std::string zero_point_;
