@@ -14,6 +14,7 @@
 #include "schedule/columns.h"
 #include "schedule/run.h"
 #include "schedule/weight_table.h"
+#include "schedule/zero_point_sums.h"
 #include "support/arithmetic.h"
 #include "target/intrinsics.h"
 
@@ -58,7 +59,7 @@ class DotBuilder {
     names_ = loop::names_of(kernel.body);
     for (const loop::Param& param : kernel.params) names_.insert(param.name);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
-    sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
+    sums_.emplace(c_, channel_.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
   }
 
@@ -336,18 +337,18 @@ class DotBuilder {
       const std::string& column = positions_.back().variable;
       values[column] = var(column) + p;
     }
+    ZeroPointSums::Ending ending{std::move(sum), c_.finish};
     if (tile.zero_point_apart) {
-      uses_sums_ = true;
       AffineIndex index;
       int64_t stride = *channel_.extent();
       for (size_t g = channels_.size(); g-- > 0;) {
         index.factors[channels_[g].variable] = stride;
         stride *= *channels_[g].extent();
       }
-      sum = sum + loop::load(sums_, index.expr({}) + own_channel, loop::kInt32, 4);
+      ending = sums_->ending(c_, std::move(ending.sum), index.expr({}) + own_channel);
     }
-    Block block = {loop::Let{c_.accumulator, sum + loop::substitute(c_.first, values)}};
-    append(block, loop::substitute(c_.finish, values));
+    Block block = {loop::Let{c_.accumulator, ending.sum + loop::substitute(c_.first, values)}};
+    append(block, loop::substitute(ending.finish, values));
     std::map<std::string, std::string> renamed;
     for (const std::string& name : loop::declared_by(block)) {
       renamed[name] =
@@ -359,38 +360,24 @@ class DotBuilder {
   // ---- Constants.
 
   void replace_params(Rescheduled& out) {
-    std::vector<loop::Param> params;
-    for (const loop::Param& param : kernel_.params) {
-      if (param.name != c_.w.buffer) {
-        params.push_back(param);
-        continue;
-      }
-      loop::Param packed = param;
-      packed.name = packed_;
-      packed.dtype = DType::kInt16;
-      packed.num_elements = num_outer_channels() * num_groups() * group_elements();
-      packed.alignment = kWord;
-      params.push_back(packed);
-      if (!uses_sums_) continue;
-      loop::Param sums = param;
-      sums.name = sums_;
-      sums.dtype = DType::kInt32;
-      sums.num_elements = num_outer_channels() * *channel_.extent();
-      sums.alignment = 4;
-      params.push_back(sums);
-    }
-    out.kernel.params = std::move(params);
+    const auto packed = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
+    packed->name = packed_;
+    packed->dtype = DType::kInt16;
+    packed->num_elements = num_outer_channels() * num_groups() * group_elements();
+    packed->alignment = kWord;
     const WeightTable table =
         weight_table(c_, run_, ranges_, channels_, channel_, pairs_per_group_);
-    out.source = c_.w.buffer;
+    out.sources = {c_.w.buffer};
     const int64_t largest_x = largest_magnitude_of_x();
-    out.fits = [table, largest_x](const Bytes& w) { return table.fits(w, largest_x); };
-    out.constants.push_back(
-        {packed_, c_.w.buffer, [table](const Bytes& w) { return table.packed(w); }});
-    if (!uses_sums_) return;
+    out.fits = [table, largest_x](const std::vector<Bytes>& w) {
+      return table.fits(w[0], largest_x);
+    };
+    out.constants.push_back({packed_, {c_.w.buffer}, [table](const std::vector<Bytes>& w) {
+                               return table.packed(w[0]);
+                             }});
     const int64_t offset = c_.x.offset;
-    out.constants.push_back(
-        {sums_, c_.w.buffer, [table, offset](const Bytes& w) { return table.sums(w, offset); }});
+    sums_->add_to(out, c_, num_outer_channels() * *channel_.extent(),
+                  [table, offset](const Bytes& w) { return table.sums(w, offset); });
   }
 
   int64_t num_outer_channels() const {
@@ -428,11 +415,10 @@ class DotBuilder {
   std::map<std::pair<int64_t, int64_t>, std::string> lows_;
   std::set<std::string> not_begun_;  // sums without a first value yet
   std::string packed_;
-  std::string sums_;
+  std::optional<ZeroPointSums> sums_;
   std::string zero_point_;
   std::string part_;  // the loop over parts of a packed group that is being built
   bool uses_zero_point_ = false;
-  bool uses_sums_ = false;
 };
 
 std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool reverse) {
