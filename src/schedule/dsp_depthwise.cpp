@@ -123,8 +123,8 @@ class DepthwiseBuilder {
       }
     }
     append(out, sum_loops(tile, channel, 0));
-    for (int64_t k = 0; k < kChannels; ++k) {
-      for (int64_t p = 0; p < tile.num_positions; ++p) append(out, finish(tile, channel, k, p));
+    for (int64_t p = 0; p < tile.num_positions; ++p) {
+      for (int64_t k = 0; k < kChannels; ++k) append(out, finish(tile, channel, k, p));
     }
     return out;
   }

@@ -175,8 +175,8 @@ class DotBuilder {
       }
     }
     append(out, sum_loops(tile, group, 0));
-    for (int64_t k = 0; k < tile.num_channels; ++k) {
-      for (int64_t p = 0; p < tile.num_positions; ++p) append(out, finish(tile, channel, k, p));
+    for (int64_t p = 0; p < tile.num_positions; ++p) {
+      for (int64_t k = 0; k < tile.num_channels; ++k) append(out, finish(tile, channel, k, p));
     }
     return out;
   }

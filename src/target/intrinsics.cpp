@@ -66,7 +66,8 @@ Function saturate_int8() {
           .comment = "x, brought into the range of int8",
           .spelling = {},
           .assembly = "ssat %0, #8, %1",
-          .condition = kHasDsp};
+          .condition = kHasDsp,
+          .movable = true};
 }
 
 // a[0] * b[0] + a[1] * b[1]
