@@ -220,10 +220,10 @@ class ProgramBuilder {
     }
     const std::vector<loop::Param> params = lowered.kernel.params;
     call.kernel = add_kernel(std::move(lowered.kernel), kind);
-    program_.runner.emplace_back(std::move(call));
     program_.notes.push_back({node.name, kind, node.sources, macs_of(node),
                               with_buffers(std::move(lowered.requantization), params, call),
                               std::move(lowered.sums)});
+    program_.runner.emplace_back(std::move(call));
   }
 
   int64_t macs_of(const Node& node) const {
