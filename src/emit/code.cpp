@@ -30,6 +30,12 @@ std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
   return taken;
 }
 
+// A register: of the core, or a single-precision one of Arm's floating-point unit.
+std::string operand(const std::string& access, loop::Type type, const std::string& name) {
+  const std::string constraint = type.dtype == DType::kFloat32 ? "t" : "r";
+  return "\"" + access + constraint + "\"(" + name + ")";
+}
+
 // The instruction that a target has for the function, where it is compiled for that.
 void print_assembly(CText& out, const loop::Function& function, const Names& names) {
   const size_t count = function.params.size();
@@ -42,12 +48,12 @@ void print_assembly(CText& out, const loop::Function& function, const Names& nam
       result = name;
       continue;
     }
-    inputs += (inputs.empty() ? "" : ", ") + ("\"r\"(" + name + ")");
+    inputs += (inputs.empty() ? "" : ", ") + operand("", function.params[i].type, name);
   }
   out.raw("#if " + function.condition);
   if (!in_place) out.line(c_type_of(function.result->type) + " result;");
-  out.line("__asm__ volatile(\"" + function.assembly + "\" : \"" + (in_place ? "+" : "=") + "r\"(" +
-           result + ") : " + inputs + ");");
+  out.line("__asm__ volatile(\"" + function.assembly + "\" : " +
+           operand(in_place ? "+" : "=", function.result->type, result) + " : " + inputs + ");");
   out.line("return " + result + ";");
   out.raw("#else");
 }
