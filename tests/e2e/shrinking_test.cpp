@@ -320,8 +320,9 @@ TEST(Shrinking, KeepsEveryOutputOfRandomNetworks) {
     }
     if (::testing::Test::HasFailure()) FAIL() << "seed " << seed << "\n" << print(graph);
   }
-  EXPECT_GT(constant, static_cast<int64_t>(seeds));
-  EXPECT_GT(unread, static_cast<int64_t>(seeds) / 4);
+  // Most tensors of these networks are outputs, or few operators away from one.
+  EXPECT_GT(constant, static_cast<int64_t>(seeds) / 5);
+  EXPECT_GT(unread, static_cast<int64_t>(seeds) / 30);
 }
 
 TEST(Shrinking, KeepsEveryOutputOfStacks) {
