@@ -65,8 +65,8 @@ Expr lower_rescale(Lowering& lowering, const Expr& element, const TensorType& x,
                                                std::min(bound, kMax));
     if (wide) centred = loop::cast(loop::kInt64, centred);
   }
-  const auto end = [&](int64_t element) {
-    return reference_centred(element, x, factor, lowering.rounding());
+  const auto end = [&](int64_t integer) {
+    return reference_centred(integer, x, factor, lowering.rounding());
   };
   return loop::cast(loop::kInt32,
                     saturate_to(y, centred, end(lowest(x.dtype)), end(highest(x.dtype))));

@@ -31,8 +31,7 @@ Graph fold_padding(Graph graph);
 // except where they are the graph's outputs.
 Graph simplify_reshapes(Graph graph);
 
-// clamp(x) -> x, where no integer that x can hold (ops/intervals.h) is outside the bounds, except
-// where the clamp is the graph's output.
+// clamp(x) -> x, where no integer that x can hold (ops/intervals.h) is outside the bounds.
 Graph drop_clamps(Graph graph, Rounding rounding);
 
 // producer, elementwise operator -> the producer with one more step in its epilogue, where nothing

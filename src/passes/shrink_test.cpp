@@ -116,7 +116,7 @@ output y
 x: int8[1,2] scale 1 zero_point 0 = input
 w: int8[2,2] scale 1 zero_point 0 = const {1,2,0,0}
 h: int8[1,2] scale 9 zero_point 0 = fully_connected() x, w, _
-s: int8[1,2] scale 9 zero_point 0 = add() x, h
+s: int8[1,2] scale 9 zero_point 0 = binary(kind=add) x, h
 output s
 )",
      ""},
