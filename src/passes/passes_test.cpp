@@ -96,7 +96,7 @@ output y
      R"(graph "net"
 x: int8[1,2,2,1] scale 0.5 zero_point 0 = input
 a: int8[1,2,2,1] scale 0.5 zero_point 0 = clamp(low=0, high=12) x
-b: int8[1,1,1,1] scale 0.5 zero_point 0 = pool_2d(kind=max, kernel_h=2, kernel_w=2) a
+b: int8[1,1,1,1] scale 0.5 zero_point 0 = pool_2d(kind=max, kernel_h=2, kernel_w=2) a node "p"
 y: int8[1,1] scale 0.5 zero_point 0 = reshape(shape={1,1}) b
 output y
 )"},
@@ -113,7 +113,7 @@ output b
      R"(graph "net"
 x: int8[1,2] scale 0.5 zero_point 0 = input
 z: int8[1,2] scale 0.5 zero_point 0 = input
-b: int8[1,2] scale 1 zero_point 0 = binary(kind=add) x, z % node "s" sources 0,1,2
+b: int8[1,2] scale 1 zero_point 0 = binary(kind=add) x, z node "s" sources 0,1,2
 output b
 )"},
     {"a clamp that changes one channel stays", "drop_clamps",
