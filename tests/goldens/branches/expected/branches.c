@@ -72,8 +72,8 @@ static BRANCHES_NOINLINE void branches_conv_2d_0(const int8_t *x, const int8_t *
           + (int64_t)(acc_0 >> 31) * bends[0]) >> 32);
       const int32_t scaled_1 = (int32_t)(((int64_t)acc_1 * multipliers[1] + offsets[1]
           + (int64_t)(acc_1 >> 31) * bends[1]) >> 32);
-      y[(oy * 3 + ox) * 2] = (int8_t)(min_int32(max_int32(scaled_0, 0), 255) - 128);
-      y[(oy * 3 + ox) * 2 + 1] = (int8_t)(min_int32(max_int32(scaled_1, 0), 255) - 128);
+      y[(oy * 3 + ox) * 2] = (int8_t)min_int32(max_int32(scaled_0, -128), 127);
+      y[(oy * 3 + ox) * 2 + 1] = (int8_t)min_int32(max_int32(scaled_1, -128), 127);
     }
   }
 }

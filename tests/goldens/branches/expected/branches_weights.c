@@ -34,7 +34,7 @@ const int32_t branches_multipliers_0[2] = {
 };
 
 const int64_t branches_offsets_0[2] = {
-  INT64_C(543328824798), INT64_C(543328398320),
+  -INT64_C(6426989090), -INT64_C(6427415568),
 };
 
 const int32_t branches_bends_0[2] = {

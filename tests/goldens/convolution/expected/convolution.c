@@ -83,10 +83,10 @@ static CONVOLUTION_NOINLINE void convolution_conv_2d_0(const int8_t *x,
       const int32_t scaled_1 = (int32_t)(((int64_t)acc_1 * multipliers[1] + offsets[1]) >> 32);
       const int32_t scaled_2 = (int32_t)(((int64_t)acc_2 * multipliers[2] + offsets[2]) >> 32);
       const int32_t scaled_3 = (int32_t)(((int64_t)acc_3 * multipliers[3] + offsets[3]) >> 32);
-      y[(oy * 4 + ox) * 5] = (int8_t)(min_int32(max_int32(scaled_0, 0), 255) - 128);
-      y[(oy * 4 + ox) * 5 + 1] = (int8_t)(min_int32(max_int32(scaled_1, 0), 255) - 128);
-      y[(oy * 4 + ox) * 5 + 2] = (int8_t)(min_int32(max_int32(scaled_2, 0), 255) - 128);
-      y[(oy * 4 + ox) * 5 + 3] = (int8_t)(min_int32(max_int32(scaled_3, 0), 255) - 128);
+      y[(oy * 4 + ox) * 5] = (int8_t)min_int32(max_int32(scaled_0, -128), 127);
+      y[(oy * 4 + ox) * 5 + 1] = (int8_t)min_int32(max_int32(scaled_1, -128), 127);
+      y[(oy * 4 + ox) * 5 + 2] = (int8_t)min_int32(max_int32(scaled_2, -128), 127);
+      y[(oy * 4 + ox) * 5 + 3] = (int8_t)min_int32(max_int32(scaled_3, -128), 127);
       int32_t acc_0_1 = 0;
       for (int32_t ky = max_int32(1 - oy, 0), ky_end = min_int32(6 - oy, 3); ky < ky_end; ++ky) {
         for (int32_t kx = max_int32(1 - ox, 0), kx_end = min_int32(5 - ox, 3); kx < kx_end; ++kx) {
@@ -97,7 +97,7 @@ static CONVOLUTION_NOINLINE void convolution_conv_2d_0(const int8_t *x,
         }
       }
       const int32_t scaled_0_1 = (int32_t)(((int64_t)acc_0_1 * multipliers[4] + offsets[4]) >> 32);
-      y[(oy * 4 + ox) * 5 + 4] = (int8_t)(min_int32(max_int32(scaled_0_1, 0), 255) - 128);
+      y[(oy * 4 + ox) * 5 + 4] = (int8_t)min_int32(max_int32(scaled_0_1, -128), 127);
     }
   }
 }
@@ -130,10 +130,10 @@ static CONVOLUTION_NOINLINE void convolution_depthwise_conv_2d_0(const int8_t *x
           + (int64_t)(acc_2 >> 31) * bends[2]) >> 32);
       const int32_t scaled_3 = (int32_t)(((int64_t)acc_3 * multipliers[3] + offsets[3]
           + (int64_t)(acc_3 >> 31) * bends[3]) >> 32);
-      y[(oy * 3 + ox) * 5] = (int8_t)(min_int32(max_int32(scaled_0, 0), 255) - 128);
-      y[(oy * 3 + ox) * 5 + 1] = (int8_t)(min_int32(max_int32(scaled_1, 0), 255) - 128);
-      y[(oy * 3 + ox) * 5 + 2] = (int8_t)(min_int32(max_int32(scaled_2, 0), 255) - 128);
-      y[(oy * 3 + ox) * 5 + 3] = (int8_t)(min_int32(max_int32(scaled_3, 0), 255) - 128);
+      y[(oy * 3 + ox) * 5] = (int8_t)min_int32(max_int32(scaled_0, -128), 127);
+      y[(oy * 3 + ox) * 5 + 1] = (int8_t)min_int32(max_int32(scaled_1, -128), 127);
+      y[(oy * 3 + ox) * 5 + 2] = (int8_t)min_int32(max_int32(scaled_2, -128), 127);
+      y[(oy * 3 + ox) * 5 + 3] = (int8_t)min_int32(max_int32(scaled_3, -128), 127);
       int32_t acc_0_1 = bias[4];
       for (int32_t ky = 0; ky < 2; ++ky) {
         for (int32_t kx = 0; kx < 2; ++kx) {
@@ -142,7 +142,7 @@ static CONVOLUTION_NOINLINE void convolution_depthwise_conv_2d_0(const int8_t *x
       }
       const int32_t scaled_0_1 = (int32_t)(((int64_t)acc_0_1 * multipliers[4] + offsets[4]
           + (int64_t)(acc_0_1 >> 31) * bends[4]) >> 32);
-      y[(oy * 3 + ox) * 5 + 4] = (int8_t)(min_int32(max_int32(scaled_0_1, 0), 255) - 128);
+      y[(oy * 3 + ox) * 5 + 4] = (int8_t)min_int32(max_int32(scaled_0_1, -128), 127);
     }
   }
 }

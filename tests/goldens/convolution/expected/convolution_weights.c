@@ -46,8 +46,8 @@ const int32_t convolution_multipliers_0[5] = {
 };
 
 const int64_t convolution_offsets_0[5] = {
-  -INT64_C(21195716577), INT64_C(9365930875), -INT64_C(12904382790), -INT64_C(18000461058),
-  -INT64_C(8437099834),
+  -INT64_C(570951530465), -INT64_C(540389883013), -INT64_C(562660196678), -INT64_C(567756274946),
+  -INT64_C(558192913722),
 };
 
 const int32_t convolution_multipliers_1[5] = {
@@ -55,8 +55,8 @@ const int32_t convolution_multipliers_1[5] = {
 };
 
 const int64_t convolution_offsets_1[5] = {
-  INT64_C(556230564016), INT64_C(556229191424), INT64_C(556231251464), INT64_C(556264923456),
-  INT64_C(556230564736),
+  INT64_C(6474750128), INT64_C(6473377536), INT64_C(6475437576), INT64_C(6509109568),
+  INT64_C(6474750848),
 };
 
 const int32_t convolution_bends_1[5] = {

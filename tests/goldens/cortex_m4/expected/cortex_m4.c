@@ -139,6 +139,17 @@ static inline int32_t one_over_one_plus(int32_t a) {
   return saturating_shift_left(y, 1);
 }
 
+/* x, brought into the range of int8 */
+static inline int32_t saturate_int8(int32_t x) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+  int32_t result;
+  __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(x));
+  return result;
+#else
+  return min_int32(max_int32(x, -128), 127);
+#endif
+}
+
 /* sum and the products of the halves of a and b */
 static inline int32_t smlad(int32_t sum, uint32_t a, uint32_t b) {
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
@@ -146,6 +157,17 @@ static inline int32_t smlad(int32_t sum, uint32_t a, uint32_t b) {
   return sum;
 #else
   return sum + (int16_t)a * (int16_t)b + (int16_t)(a >> 16) * (int16_t)(b >> 16);
+#endif
+}
+
+/* the sum of the products of the halves of a and b */
+static inline int32_t smuad(uint32_t a, uint32_t b) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+  int32_t result;
+  __asm__ volatile("smuad %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+#else
+  return (int16_t)a * (int16_t)b + (int16_t)(a >> 16) * (int16_t)(b >> 16);
 #endif
 }
 
@@ -175,17 +197,14 @@ static inline uint32_t sxtb16_ror8(uint32_t x) {
  * For a (fully_connected), operator 0. */
 static CORTEX_M4_NOINLINE void cortex_m4_fully_connected_0(const int8_t *x,
     const int16_t *CORTEX_M4_RESTRICT w_packed, const int32_t *CORTEX_M4_RESTRICT bias, int8_t *y) {
-  int32_t both_0_0 = 0;
-  int32_t low_0_0 = 0;
-  int32_t low_1_0 = 0;
   const uint32_t x_pair = sxtb16(load_word(&x[0]));
   const uint32_t w_pair = load_word(&w_packed[0]);
-  both_0_0 = smlad(both_0_0, w_pair, x_pair);
+  int32_t both_0_0 = smuad(w_pair, x_pair);
   const uint32_t w_low = low_bytes(w_pair);
-  low_0_0 = smlad(low_0_0, w_low, x_pair);
+  int32_t low_0_0 = smuad(w_low, x_pair);
   const uint32_t w_pair_1 = load_word(&w_packed[2]);
   const uint32_t w_low_1 = low_bytes(w_pair_1);
-  low_1_0 = smlad(low_1_0, w_low_1, x_pair);
+  int32_t low_1_0 = smuad(w_low_1, x_pair);
   const uint32_t x_pair_1 = sxtb16_ror8(load_word(&x[0]));
   const uint32_t w_pair_2 = load_word(&w_packed[4]);
   both_0_0 = smlad(both_0_0, w_pair_2, x_pair_1);
@@ -210,31 +229,23 @@ static CORTEX_M4_NOINLINE void cortex_m4_fully_connected_0(const int8_t *x,
   const uint32_t w_pair_7 = load_word(&w_packed[14]);
   const uint32_t w_low_7 = low_bytes(w_pair_7);
   low_1_0 = smlad(low_1_0, w_low_7, x_pair_3);
-  const uint32_t x_pair_4 = sxtb16(load_word(&x[5]));
-  const uint32_t w_pair_8 = load_word(&w_packed[16]);
+  const uint32_t x_pair_4 = sxtb16_ror8(load_word(&x[5]));
+  const uint32_t w_pair_8 = load_word(&w_packed[20]);
   both_0_0 = smlad(both_0_0, w_pair_8, x_pair_4);
   const uint32_t w_low_8 = low_bytes(w_pair_8);
   low_0_0 = smlad(low_0_0, w_low_8, x_pair_4);
-  const uint32_t w_pair_9 = load_word(&w_packed[18]);
+  const uint32_t w_pair_9 = load_word(&w_packed[22]);
   const uint32_t w_low_9 = low_bytes(w_pair_9);
   low_1_0 = smlad(low_1_0, w_low_9, x_pair_4);
-  const uint32_t x_pair_5 = sxtb16_ror8(load_word(&x[5]));
-  const uint32_t w_pair_10 = load_word(&w_packed[20]);
-  both_0_0 = smlad(both_0_0, w_pair_10, x_pair_5);
-  const uint32_t w_low_10 = low_bytes(w_pair_10);
-  low_0_0 = smlad(low_0_0, w_low_10, x_pair_5);
-  const uint32_t w_pair_11 = load_word(&w_packed[22]);
-  const uint32_t w_low_11 = low_bytes(w_pair_11);
-  low_1_0 = smlad(low_1_0, w_low_11, x_pair_5);
   const int32_t acc_0 = low_0_0 + bias[0];
-  const int32_t scaled_0 = (int32_t)(((int64_t)acc_0 * 23861965 + INT64_C(551903297535)) >> 32);
-  y[0] = (int8_t)(min_int32(max_int32(scaled_0, 0), 255) - 128);
+  const int32_t scaled_0 = (int32_t)(((int64_t)acc_0 * 23861965 + 2147483647) >> 32);
+  y[0] = (int8_t)saturate_int8(scaled_0);
   const int32_t acc_1 = ((both_0_0 - low_0_0) >> 8) + bias[1];
-  const int32_t scaled_1 = (int32_t)(((int64_t)acc_1 * 23861965 + INT64_C(551903297535)) >> 32);
-  y[1] = (int8_t)(min_int32(max_int32(scaled_1, 0), 255) - 128);
+  const int32_t scaled_1 = (int32_t)(((int64_t)acc_1 * 23861965 + 2147483647) >> 32);
+  y[1] = (int8_t)saturate_int8(scaled_1);
   const int32_t acc_2 = low_1_0 + bias[2];
-  const int32_t scaled_2 = (int32_t)(((int64_t)acc_2 * 23861965 + INT64_C(551903297535)) >> 32);
-  y[2] = (int8_t)(min_int32(max_int32(scaled_2, 0), 255) - 128);
+  const int32_t scaled_2 = (int32_t)(((int64_t)acc_2 * 23861965 + 2147483647) >> 32);
+  y[2] = (int8_t)saturate_int8(scaled_2);
 }
 
 /* For y (softmax), operator 1. */

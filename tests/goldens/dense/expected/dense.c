@@ -69,14 +69,14 @@ static DENSE_NOINLINE void dense_fully_connected_0(const int8_t *x, const int8_t
     acc_2 += x_value * w[ic + 6];
     acc_3 += x_value * w[ic + 9];
   }
-  const int32_t scaled_0 = (int32_t)(((int64_t)acc_0 * 53692062 + INT64_C(581968068607)) >> 32);
-  const int32_t scaled_1 = (int32_t)(((int64_t)acc_1 * 53692062 + INT64_C(581968068607)) >> 32);
-  const int32_t scaled_2 = (int32_t)(((int64_t)acc_2 * 53692062 + INT64_C(581968068607)) >> 32);
-  const int32_t scaled_3 = (int32_t)(((int64_t)acc_3 * 53692062 + INT64_C(581968068607)) >> 32);
-  y[0] = (int8_t)(min_int32(max_int32(scaled_0, 0), 255) - 128);
-  y[1] = (int8_t)(min_int32(max_int32(scaled_1, 0), 255) - 128);
-  y[2] = (int8_t)(min_int32(max_int32(scaled_2, 0), 255) - 128);
-  y[3] = (int8_t)(min_int32(max_int32(scaled_3, 0), 255) - 128);
+  const int32_t scaled_0 = (int32_t)(((int64_t)acc_0 * 53692062 + INT64_C(32212254719)) >> 32);
+  const int32_t scaled_1 = (int32_t)(((int64_t)acc_1 * 53692062 + INT64_C(32212254719)) >> 32);
+  const int32_t scaled_2 = (int32_t)(((int64_t)acc_2 * 53692062 + INT64_C(32212254719)) >> 32);
+  const int32_t scaled_3 = (int32_t)(((int64_t)acc_3 * 53692062 + INT64_C(32212254719)) >> 32);
+  y[0] = (int8_t)min_int32(max_int32(scaled_0, -128), 127);
+  y[1] = (int8_t)min_int32(max_int32(scaled_1, -128), 127);
+  y[2] = (int8_t)min_int32(max_int32(scaled_2, -128), 127);
+  y[3] = (int8_t)min_int32(max_int32(scaled_3, -128), 127);
 }
 
 /* fully connected [1,4] * [2,4] -> [1,2]
