@@ -26,20 +26,55 @@ Names file_scope_names(const loop::Program& program, const Symbols& symbols) {
 // Names that locals must not hide.
 std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
   std::vector<std::string> taken = all_helpers();
+  for (const std::string& type : vector_type_names()) taken.push_back(type);
   for (const auto& [name, symbol] : symbols.functions) taken.push_back(symbol);
   return taken;
 }
 
-// The instruction that a target has for the function, where it is compiled for that.
-void print_assembly(CText& out, const loop::Function& function, const Names& names) {
-  std::string inputs;
-  for (const loop::Function::Parameter& parameter : function.params) {
-    inputs += inputs.empty() ? "" : ", ";
-    inputs += "\"r\"(" + names.scalars.at(parameter.name) + ")";
+std::string type_of(loop::Type type, Needs& needs) {
+  return is_wide(type) ? needs.vectors.type(type) : c_type_of(type);
+}
+
+// "%1" of an expression in place of the first parameter, and so on.
+std::string with_arguments(const std::string& text, const loop::Function& function,
+                           const Names& names) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    const auto parameter = static_cast<size_t>(text.at(++i) - '1');
+    result += names.scalars.at(function.params.at(parameter).name);
   }
+  return result;
+}
+
+// What a target has for the function, where it is compiled for that.
+void print_instruction(CText& out, const loop::Function& function, const Names& names,
+                       Needs& needs) {
   out.raw("#if " + function.condition);
-  out.line(c_type_of(function.result->type) + " result;");
-  out.line("__asm__ volatile(\"" + function.assembly + "\" : \"=r\"(result) : " + inputs + ");");
+  if (!function.expression.empty()) {
+    out.line("return " + with_arguments(function.expression, function, names) + ";");
+    out.raw("#else");
+    return;
+  }
+  // The constraints of the result and of the parameters; all are core registers if none are given.
+  std::vector<std::string> constraints;
+  std::string rest = function.constraints;
+  for (size_t end = 0; !rest.empty(); rest.erase(0, end == rest.size() ? end : end + 1)) {
+    end = std::min(rest.find(','), rest.size());
+    constraints.push_back(rest.substr(0, end));
+  }
+  constraints.resize(function.params.size() + 1, "r");
+  std::string inputs;
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    inputs += inputs.empty() ? "" : ", ";
+    inputs += "\"" + constraints[i + 1] + "\"(" + names.scalars.at(function.params[i].name) + ")";
+  }
+  out.line(type_of(function.result->type, needs) + " result;");
+  out.line("__asm__ volatile(\"" + function.assembly + "\" : \"=" + constraints[0] +
+           "\"(result) : " + inputs + ");");
   out.line("return result;");
   out.raw("#else");
 }
@@ -54,20 +89,20 @@ void print_function(CText& out, const loop::Function& function, Names names, con
     const std::string name = table.add_identifier(parameter.name);
     names.scalars[parameter.name] = name;
     if (parameter.type.dtype == DType::kBool) needs.boolean = true;
-    parameters += (parameters.empty() ? "" : ", ") + c_type_of(parameter.type) + " " + name;
+    parameters += (parameters.empty() ? "" : ", ") + type_of(parameter.type, needs) + " " + name;
     if (!usage.read.contains(parameter.name)) unread.push_back(name);
   }
   if (!function.comment.empty()) out.comment(comment_text(function.comment));
-  out.open("static inline " + c_type_of(function.result->type) + " " +
+  out.open("static inline " + type_of(function.result->type, needs) + " " +
            symbols.functions.at(function.name) + "(" + (parameters.empty() ? "void" : parameters) +
            ")");
   for (const std::string& name : unread) out.line("(void)" + name + ";");
-  const bool has_assembly = !function.assembly.empty();
-  if (has_assembly) print_assembly(out, function, names);
+  const bool has_instruction = !function.assembly.empty() || !function.expression.empty();
+  if (has_instruction) print_instruction(out, function, names, needs);
   BlockPrinter body(out, std::move(names), std::move(table), usage, needs);
   body.print(function.body);
   body.print_return(function.result);
-  if (has_assembly) out.raw("#endif");
+  if (has_instruction) out.raw("#endif");
   out.close();
 }
 
@@ -204,6 +239,10 @@ void print_includes(CText& out, const EmitOptions& options, const Symbols& symbo
   out.raw("#include <stdint.h>");
   if (needs.string) out.raw("#include <string.h>");
   for (const std::string& header : options.headers) out.raw("#include <" + header + ">");
+  if (needs.vectors.empty() || options.vectors.header.empty()) return;
+  out.raw("#if " + options.vectors.condition);
+  out.raw("#include <" + options.vectors.header + ">");
+  out.raw("#endif");
 }
 
 void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
@@ -220,6 +259,7 @@ void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
 }  // namespace
 
 void Needs::merge(const Needs& other) {
+  vectors.merge(other.vectors);
   helpers.insert(other.helpers.begin(), other.helpers.end());
   functions.insert(other.functions.begin(), other.functions.end());
   math = math || other.math;
@@ -262,6 +302,7 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
     out.blank();
     out.raw(helper_text(helper));
   }
+  if (!needs.vectors.empty()) out.raw(needs.vectors.text(options.vectors, symbols.name));
   for (const CText* part : {&functions, &kernels, &runner}) {
     if (part->str().empty()) continue;
     out.blank();

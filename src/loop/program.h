@@ -109,10 +109,13 @@ struct Function {
   Expr result;
   std::string comment;
   std::string spelling;
-  // One instruction that computes it: %0 is the result, %1 ... the parameters in order. Where the
-  // preprocessor's `condition` holds, the C has it as inline assembly in place of the body.
+  // What the C has in place of the body where the preprocessor's `condition` holds: one instruction
+  // as inline assembly (%0 is the result, %1 ... the parameters in order; with the constraints of
+  // these, separated by commas, unless all are core registers), or an expression over %1 ...
   std::string assembly = {};
   std::string condition = {};
+  std::string constraints = {};
+  std::string expression = {};
 };
 
 struct Kernel {

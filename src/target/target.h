@@ -3,6 +3,7 @@
 // toolchain read what they need from it; a new core is a new value, not a new case elsewhere.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,14 @@ struct TargetFeatures {
   bool has_float32 = true;  // in hardware
 };
 
+// What the C of wide vectors uses in place of the general text where the preprocessor's `condition`
+// holds: by the name of the function (emit/vectors.h), its statements over the parameters p, v, a, b.
+struct VectorExtension {
+  std::string condition;
+  std::string header;
+  std::map<std::string, std::string> operations;
+};
+
 struct Target {
   std::string name;
   std::string description;
@@ -34,6 +43,7 @@ struct Target {
   std::vector<loop::Function> intrinsics;
   // Headers that the spellings need: "arm_acle.h".
   std::vector<std::string> headers;
+  VectorExtension vectors = {};
 
   // Plain C for an unknown machine and compiler: no stack bound, no flags beyond -O2.
   bool is_portable() const { return name == "c99"; }
