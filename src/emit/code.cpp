@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NAME.c: helpers, functions and kernels that the runner needs, each before its first use.
 #include <set>
+#include <sstream>
 
 #include "emit/block_printer.h"
 #include "emit/helpers.h"
@@ -50,32 +51,52 @@ std::string with_arguments(const std::string& text, const loop::Function& functi
   return result;
 }
 
+// A register: of the core, or a single-precision one of Arm's floating-point unit, or of a vector.
+std::string constraint_of(loop::Type type) {
+  if (is_wide(type)) return "w";
+  return type == loop::kFloat32 ? "t" : "r";
+}
+
+// The instruction that computes the function.
+void print_assembly(CText& out, const loop::Function& function, const Names& names, Needs& needs) {
+  const size_t count = function.params.size();
+  const bool in_place = function.assembly.find("%" + std::to_string(count)) == std::string::npos &&
+                        function.assembly.find("%q" + std::to_string(count)) == std::string::npos;
+  std::vector<std::string> constraints;  // of %0, %1 ... that are given
+  std::istringstream words(function.constraints);
+  for (std::string word; std::getline(words, word, ',');) constraints.push_back(word);
+  const auto operand = [&](size_t number, const std::string& access, loop::Type type,
+                           const std::string& name) {
+    const bool given = number < constraints.size();
+    return "\"" + access + (given ? constraints[number] : constraint_of(type)) + "\"(" + name + ")";
+  };
+  std::string result = "result";
+  std::string inputs;
+  size_t number = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string& name = names.scalars.at(function.params[i].name);
+    if (in_place && i == 0) {
+      result = name;
+      continue;
+    }
+    inputs += inputs.empty() ? "" : ", ";
+    inputs += operand(++number, "", function.params[i].type, name);
+  }
+  if (!in_place) out.line(type_of(function.result->type, needs) + " result;");
+  out.line("__asm__ volatile(\"" + function.assembly + "\" : " +
+           operand(0, in_place ? "+" : "=", function.result->type, result) + " : " + inputs + ");");
+  out.line("return " + result + ";");
+}
+
 // What a target has for the function, where it is compiled for that.
 void print_instruction(CText& out, const loop::Function& function, const Names& names,
                        Needs& needs) {
   out.raw("#if " + function.condition);
-  if (!function.expression.empty()) {
+  if (function.expression.empty()) {
+    print_assembly(out, function, names, needs);
+  } else {
     out.line("return " + with_arguments(function.expression, function, names) + ";");
-    out.raw("#else");
-    return;
   }
-  // The constraints of the result and of the parameters; all are core registers if none are given.
-  std::vector<std::string> constraints;
-  std::string rest = function.constraints;
-  for (size_t end = 0; !rest.empty(); rest.erase(0, end == rest.size() ? end : end + 1)) {
-    end = std::min(rest.find(','), rest.size());
-    constraints.push_back(rest.substr(0, end));
-  }
-  constraints.resize(function.params.size() + 1, "r");
-  std::string inputs;
-  for (size_t i = 0; i < function.params.size(); ++i) {
-    inputs += inputs.empty() ? "" : ", ";
-    inputs += "\"" + constraints[i + 1] + "\"(" + names.scalars.at(function.params[i].name) + ")";
-  }
-  out.line(type_of(function.result->type, needs) + " result;");
-  out.line("__asm__ volatile(\"" + function.assembly + "\" : \"=" + constraints[0] +
-           "\"(result) : " + inputs + ");");
-  out.line("return result;");
   out.raw("#else");
 }
 
@@ -302,7 +323,7 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
     out.blank();
     out.raw(helper_text(helper));
   }
-  if (!needs.vectors.empty()) out.raw(needs.vectors.text(options.vectors, symbols.name));
+  needs.vectors.print(out, options.vectors, symbols.name);
   for (const CText* part : {&functions, &kernels, &runner}) {
     if (part->str().empty()) continue;
     out.blank();

@@ -31,9 +31,10 @@ Type mask_of(Type type) {
 }  // namespace
 
 std::string VectorNeeds::add(const std::string& name, const std::string& result,
-                             const std::string& parameters, const std::string& body) {
-  functions_.emplace(name,
-                     Function{fmt::format("{} {}({})", result, name, parameters), "  " + body});
+                             const std::string& parameters,
+                             std::vector<std::string> body) {
+  functions_.emplace(
+      name, Function{fmt::format("{} {}({})", result, name, parameters), std::move(body)});
   return name;
 }
 
@@ -48,14 +49,14 @@ std::string VectorNeeds::type(Type type) {
 std::string VectorNeeds::load(Type t) {
   const std::string vector = type(t);
   return add("load_" + vector, vector, fmt::format("const {} *p", c_element_type(t.dtype)),
-             vector + " v;\n  memcpy(&v, p, sizeof(v));\n  return v;");
+             {vector + " v;", "memcpy(&v, p, sizeof(v));", "return v;"});
 }
 
 std::string VectorNeeds::store(Type t) {
   const std::string vector = type(t);
   return add("store_" + vector, "void",
              fmt::format("{} *p, {} v", c_element_type(t.dtype), vector),
-             "memcpy(p, &v, sizeof(v));");
+             {"memcpy(p, &v, sizeof(v));"});
 }
 
 std::string VectorNeeds::load_as(Type from, Type to) {
@@ -63,7 +64,7 @@ std::string VectorNeeds::load_as(Type from, Type to) {
   const std::string converted = convert(from, to);
   return add(fmt::format("load_{}_as_{}", type(from), type(to)), type(to),
              fmt::format("const {} *p", c_element_type(from.dtype)),
-             fmt::format("return {}({}(p));", converted, loaded));
+             {fmt::format("return {}({}(p));", converted, loaded)});
 }
 
 std::string VectorNeeds::store_as(Type from, Type to) {
@@ -71,14 +72,14 @@ std::string VectorNeeds::store_as(Type from, Type to) {
   const std::string converted = convert(from, to);
   return add(fmt::format("store_{}_as_{}", type(from), type(to)), "void",
              fmt::format("{} *p, {} v", c_element_type(to.dtype), type(from)),
-             fmt::format("{}(p, {}(v));", stored, converted));
+             {fmt::format("{}(p, {}(v));", stored, converted)});
 }
 
 std::string VectorNeeds::splat(Type t) {
   const std::string vector = type(t);
   // x - 0 is x for floats too, -0 included.
   return add("splat_" + vector, vector, c_element_type(t.dtype) + " x",
-             "const " + vector + " zero = {0};\n  return x - zero;");
+             {"const " + vector + " zero = {0};", "return x - zero;"});
 }
 
 std::string VectorNeeds::pack(Type t) {
@@ -90,13 +91,13 @@ std::string VectorNeeds::pack(Type t) {
     lanes += fmt::format("{}x{}", i > 0 ? ", " : "", i);
   }
   return add("pack_" + vector, vector, parameters,
-             fmt::format("const {} v = {{{}}};\n  return v;", vector, lanes));
+             {fmt::format("const {} v = {{{}}};", vector, lanes), "return v;"});
 }
 
 std::string VectorNeeds::convert(Type from, Type to) {
   const std::string result = type(to);
   return add(fmt::format("{}_from_{}", result, type(from)), result, type(from) + " v",
-             fmt::format("return __builtin_convertvector(v, {});", result));
+             {fmt::format("return __builtin_convertvector(v, {});", result)});
 }
 
 std::string VectorNeeds::select(Type compared, Type t) {
@@ -107,7 +108,7 @@ std::string VectorNeeds::select(Type compared, Type t) {
   const std::string to_mask = same ? "" : "(" + mask + ")";
   const std::string from_mask = same ? "" : "(" + vector + ")";
   return add("select_" + vector, vector, fmt::format("{0} mask, {1} a, {1} b", mask, vector),
-             fmt::format("return {1}(({0}a & mask) | ({0}b & ~mask));", to_mask, from_mask));
+             {fmt::format("return {1}(({0}a & mask) | ({0}b & ~mask));", to_mask, from_mask)});
 }
 
 std::string VectorNeeds::min_or_max(Type t, bool is_min) {
@@ -115,7 +116,7 @@ std::string VectorNeeds::min_or_max(Type t, bool is_min) {
   const std::string selected = select(t, t);
   // a where the two are equal or unordered, as the scalar functions.
   return add((is_min ? "min_" : "max_") + vector, vector, fmt::format("{0} a, {0} b", vector),
-             fmt::format("return {}({}, b, a);", selected, is_min ? "b < a" : "a < b"));
+             {fmt::format("return {}({}, b, a);", selected, is_min ? "b < a" : "a < b")});
 }
 
 void VectorNeeds::merge(const VectorNeeds& other) {
@@ -123,37 +124,46 @@ void VectorNeeds::merge(const VectorNeeds& other) {
   functions_.insert(other.functions_.begin(), other.functions_.end());
 }
 
-std::string VectorNeeds::text(const VectorExtension& extension, const std::string& model) const {
-  std::string text = fmt::format(
-      "\n#if !defined(__GNUC__)\n#error \"{0} needs the vectors of GCC or Clang: compile the model "
-      "for the target c99\"\n#endif\n#if !defined(__clang__)\n/* Vectors pass between functions of "
-      "this file only. */\n#pragma GCC diagnostic ignored \"-Wpsabi\"\n#endif\n\n"
-      "/* Vectors: the element's type and how many. */\n",
-      model);
+void VectorNeeds::print(CText& out, const VectorExtension& extension,
+                        const std::string& model) const {
+  if (empty()) return;
+  out.blank();
+  out.raw("#if !defined(__GNUC__)");
+  out.raw("#error \"" + model + " needs the vectors of GCC or Clang; the target c99 does not\"");
+  out.raw("#endif");
+  out.raw("#if !defined(__clang__)");
+  out.comment("Vectors pass between functions of this file only.");
+  out.raw("#pragma GCC diagnostic ignored \"-Wpsabi\"");
+  out.raw("#endif");
+  out.blank();
+  out.comment("Vectors: the type of the elements, and how many.");
   for (const auto& [name, type] : types_) {
-    text += fmt::format("typedef {} {} __attribute__((vector_size({})));\n",
-                        c_element_type(type.dtype), name, type.size_bytes());
+    out.line(fmt::format("typedef {} {} __attribute__((vector_size({})));",
+                         c_element_type(type.dtype), name, type.size_bytes()));
   }
-  // What calls another function of these stands behind it.
-  static constexpr std::array<int, 2> kPasses = {0, 1};
-  const auto pass_of = [](const std::string& name) {
+  // What calls others of these functions stands behind them.
+  const auto level_of = [](const std::string& name) {
     const bool late = name.starts_with("min_") || name.starts_with("max_") ||
                       name.find("_as_") != std::string::npos;
     return late ? 1 : 0;
   };
-  for (const int pass : kPasses) {
+  for (const int level : {0, 1}) {
     for (const auto& [name, function] : functions_) {
-      if (pass_of(name) != pass) continue;
-      text += "\nstatic inline " + function.head + " {\n";
+      if (level_of(name) != level) continue;
+      out.blank();
+      out.open("static inline " + function.head);
       const auto better = extension.operations.find(name);
       const bool has_better = better != extension.operations.end();
       if (has_better) {
-        text += fmt::format("#if {}\n  {}\n#else\n", extension.condition, better->second);
+        out.raw("#if " + extension.condition);
+        out.line(better->second);
+        out.raw("#else");
       }
-      text += function.body + "\n" + (has_better ? "#endif\n" : "") + "}\n";
+      for (const std::string& line : function.body) out.line(line);
+      if (has_better) out.raw("#endif");
+      out.close();
     }
   }
-  return text;
 }
 
 std::vector<std::string> vector_type_names() {

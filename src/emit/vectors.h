@@ -4,9 +4,10 @@
 // has a better way (an intrinsic of its header), that stands beside the general text under #if.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
+#include <vector>
 
+#include "emit/text.h"
 #include "loop/type.h"
 #include "target/target.h"
 
@@ -34,16 +35,16 @@ class VectorNeeds {
 
   void merge(const VectorNeeds& other);
   bool empty() const { return types_.empty(); }
-  // The types, then the functions.
-  std::string text(const VectorExtension& extension, const std::string& model) const;
+  // The types, then the functions; nothing where there are none.
+  void print(CText& out, const VectorExtension& extension, const std::string& model) const;
 
  private:
   struct Function {
     std::string head;  // "int32x4 min_int32x4(int32x4 a, int32x4 b)"
-    std::string body;  // its lines
+    std::vector<std::string> body;  // its lines
   };
   std::string add(const std::string& name, const std::string& result, const std::string& parameters,
-                  const std::string& body);
+                  std::vector<std::string> body);
 
   std::map<std::string, loop::Type> types_;
   std::map<std::string, Function> functions_;

@@ -57,6 +57,24 @@ Function multiply_add(std::string name, std::string comment, std::string assembl
           .condition = kHasDsp};
 }
 
+// The low byte of each half of x, sign extended: sxtb16 of a word that is seen as halfwords.
+Function low_bytes() {
+  const auto low = [](int64_t i) {
+    const Expr half = loop::cast(kInt32, lane(loop::var("x", kInt16x2), i));
+    const Expr byte = loop::binary(loop::BinaryOp::kAnd, half, loop::lit(255));
+    const Expr flipped = loop::binary(loop::BinaryOp::kXor, byte, loop::lit(128));
+    return loop::cast(kInt16, flipped - 128);
+  };
+  return {.name = "low_bytes",
+          .params = {{"x", kInt16x2}},
+          .body = {},
+          .result = loop::pack(kInt16x2, {low(0), low(1)}),
+          .comment = "the low byte of each half of x, as a halfword",
+          .spelling = {},
+          .assembly = "sxtb16 %0, %1",
+          .condition = kHasDsp};
+}
+
 }  // namespace
 
 std::vector<Function> arm_dsp_intrinsics() {
@@ -67,12 +85,13 @@ std::vector<Function> arm_dsp_intrinsics() {
              0, true),
       extend("sxtab16_ror8", "bytes 1 and 3 of x, each added to its half of sum",
              "sxtab16 %0, %1, %2, ror #8", 1, true),
-      multiply_add("smlad", "sum and the products of the halves of a and b", "smlad %0, %2, %3, %1",
+      low_bytes(),
+      multiply_add("smlad", "sum and the products of the halves of a and b", "smlad %0, %1, %2, %0",
                    {0, 1}),
       multiply_add("smlabb", "sum and the product of the low halves of a and b",
-                   "smlabb %0, %2, %3, %1", {0}),
+                   "smlabb %0, %1, %2, %0", {0}),
       multiply_add("smlatt", "sum and the product of the high halves of a and b",
-                   "smlatt %0, %2, %3, %1", {1}),
+                   "smlatt %0, %1, %2, %0", {1}),
   };
 }
 

@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-// The Arm DSP extension on halfwords: sxtb16, sxtb16_ror8, sxtab16, sxtab16_ror8, smlad, smlabb,
-// smlatt.
+// The Arm DSP extension on halfwords: sxtb16, sxtb16_ror8, sxtab16, sxtab16_ror8, low_bytes,
+// smlad, smlabb, smlatt.
 std::vector<loop::Function> arm_dsp_intrinsics();
 
 }  // namespace ingot

@@ -50,6 +50,7 @@ TEST(ArmDspIntrinsics, meanWhatTheManualSays) {
   EXPECT_EQ(halves_of("sxtb16_ror8(" + kBytes + ")"), (Two{-2, -128}));
   EXPECT_EQ(halves_of("sxtab16(" + kHalves + ", " + kBytes + ")"), (Two{301, -4}));
   EXPECT_EQ(halves_of("sxtab16_ror8(" + kHalves + ", " + kBytes + ")"), (Two{298, -135}));
+  EXPECT_EQ(halves_of("low_bytes(" + kHalves + ")"), (Two{44, -7}));
   const std::string operands = "(1000, " + kHalves + ", " + kHalves + ")";
   EXPECT_EQ(result_of("y[0] = smlad" + operands), (Two{1000 + 90000 + 49, 0}));
   EXPECT_EQ(result_of("y[0] = smlabb" + operands), (Two{1000 + 90000, 0}));
