@@ -11,6 +11,7 @@
 #include "loop/rewrite.h"
 #include "loop/simplify.h"
 #include "schedule/block.h"
+#include "schedule/columns.h"
 #include "schedule/run.h"
 #include "schedule/weight_table.h"
 #include "support/arithmetic.h"
@@ -93,82 +94,26 @@ class DotBuilder {
   }
 
   Block with_positions() {
-    Block nest;
     if (positions_.empty()) {
-      nest = with_channels(single(run_.shares_words ? nullptr : &run_.classes[0]));
-    } else if (run_.shares_words) {
-      const int64_t width = *positions_.back().extent();
-      const Span full = full_positions(ranges_, positions_.back().variable, width);
-      nest = segment({0, width}, even(full), nullptr);
-    } else {
-      for (const RunClass& k : run_.classes) {
-        const bool is_full = k.elements.length() == run_.length;
-        nest =
-            in_order(std::move(nest), segment(k.columns, is_full ? even(k.columns) : Span{}, &k));
-      }
+      return with_channels(single(run_.shares_words ? nullptr : &run_.classes[0]));
     }
-    for (size_t p = positions_.size(); p-- > 1;) nest = {loop_over(positions_[p - 1], nest)};
-    return nest;
-  }
-
-  static Span even(const Span& s) { return {s.begin, s.begin + s.length() / 2 * 2}; }
-
-  Block columns(Expr begin, Expr end, int64_t step, const Tile& tile) {
-    return {loop::For{positions_.back().variable, std::move(begin), std::move(end), step, reverse_,
-                      with_channels(tile)}};
-  }
-
-  // The columns of `all`: those of `pairs` two at a time, in rows where all sums are full. With
-  // single columns on both sides:
-  //   for part = 0 to 2 { single columns left or right of the pairs; after the left ones, pairs }
-  Block segment(const Span& all, const Span& pairs, const RunClass* part) {
-    if (pairs.length() == 0) return columns(lit(all.begin), lit(all.end), 1, single(part));
-    const Expr inside = is_inside();
-    const Tile tile = {std::min<int64_t>(2, pairs_per_group_), 0, 2, c_.x.offset != 0, part};
-    Block both = columns(lit(pairs.begin), lit(pairs.end), 2, tile);
-    if (inside) both = {loop::If{inside, std::move(both), {}}};
-    // In rows at the border all columns are single ones.
-    const auto if_inside = [&](int64_t at, int64_t otherwise) {
-      return inside ? loop::select(inside, lit(at), lit(otherwise)) : lit(at);
+    Columns columns(positions_, ranges_, 2, reverse_, names_);
+    const auto segment = [&](const Span& all, const Span& pairs, const RunClass* part) {
+      const Tile pair = {std::min<int64_t>(2, pairs_per_group_), 0, 2, c_.x.offset != 0, part};
+      return columns.segment(
+          all, pairs, [&] { return with_channels(single(part)); },
+          [&] { return with_channels(pair); });
     };
-    const bool has_left = pairs.begin > all.begin;
-    const bool has_right = pairs.end < all.end || inside;
-    if (!has_left) {
-      if (!has_right) return both;
-      return in_order(std::move(both),
-                      columns(if_inside(pairs.end, all.begin), lit(all.end), 1, single(part)));
+    if (run_.shares_words) {
+      return columns.rows(segment({0, columns.width()}, columns.full(), nullptr));
     }
-    if (!has_right) {
-      return in_order(columns(lit(all.begin), lit(pairs.begin), 1, single(part)), std::move(both));
+    Block row;
+    for (const RunClass& k : run_.classes) {
+      const Span full = k.elements.length() == run_.length ? columns.full() : Span{};
+      const Span pairs = {std::max(k.columns.begin, full.begin), std::min(k.columns.end, full.end)};
+      row = in_order(std::move(row), segment(k.columns, pairs, &k));
     }
-    const std::string side = loop::fresh_name("side", names_);
-    const Expr is_left = loop::binary(loop::BinaryOp::kEq, var(side), lit(0));
-    const std::string begin = loop::fresh_name(positions_.back().variable + "_begin", names_);
-    const std::string end = loop::fresh_name(positions_.back().variable + "_end", names_);
-    Block singles = {
-        loop::Let{begin, loop::select(is_left, lit(all.begin), if_inside(pairs.end, all.end))},
-        loop::Let{end, loop::select(is_left, if_inside(pairs.begin, all.end), lit(all.end))}};
-    append(singles, columns(var(begin), var(end), 1, single(part)));
-    Block after_left = {loop::If{is_left, std::move(both), {}}};
-    return {loop::For{side, lit(0), lit(2), 1, reverse_,
-                      in_order(std::move(singles), std::move(after_left))}};
-  }
-
-  // The sums that depend on other positions than the column are full; null if they always are.
-  Expr is_inside() const {
-    Expr all = nullptr;
-    for (size_t p = 0; p + 1 < positions_.size(); ++p) {
-      const LoopRange& row = positions_[p];
-      const int64_t extent = *row.extent();
-      const Span full = full_positions(ranges_, row.variable, extent);
-      const auto require = [&](Expr condition) {
-        all = all ? loop::binary(loop::BinaryOp::kAnd, all, std::move(condition)) : condition;
-      };
-      const Expr v = var(row.variable);
-      if (full.begin > 0) require(loop::less(lit(full.begin - 1), v));
-      if (full.end < extent) require(loop::less(v, lit(full.end)));
-    }
-    return all;
+    return columns.rows(std::move(row));
   }
 
   // Over groups of channels, whole ones and the rest.

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "loop/rewrite.h"
 #include "loop/transform.h"
+#include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
 #include "schedule/reschedule.h"
+#include "schedule/scalar_block.h"
 
 namespace ingot {
 namespace {
@@ -59,12 +62,19 @@ std::optional<loop::Kernel> reverse(const loop::Kernel& kernel) {
 
 namespace {
 
-using Rule = std::optional<Rescheduled> (*)(const loop::Kernel&, bool reverse);
+using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool reverse)>;
 
 // The schedules that a target has, the preferred ones first.
 std::vector<Rule> rules_of(const Target& target) {
   std::vector<Rule> rules;
-  if (target.features.has_dsp) rules.push_back(schedule_dsp_dot);
+  if (target.features.has_dsp) rules = {schedule_dsp_dot, schedule_dsp_depthwise};
+  if (target.block) {
+    const BlockShape shape = {target.block->channels, target.block->columns,
+                              target.block->channels_alone, target.multiply_add()};
+    rules.emplace_back([shape](const loop::Kernel& kernel, bool reverse) {
+      return schedule_scalar_block(kernel, reverse, shape);
+    });
+  }
   return rules;
 }
 
@@ -75,7 +85,7 @@ struct Both {
 
 std::optional<Both> reschedule(const loop::Program& program, const loop::Kernel& kernel,
                                bool may_reverse, const Target& target) {
-  for (const Rule rule : rules_of(target)) {
+  for (const Rule& rule : rules_of(target)) {
     std::optional<Rescheduled> forward = rule(kernel, false);
     if (!forward || !fits_all_calls(program, kernel.name, *forward)) continue;
     std::optional<Rescheduled> reversed = may_reverse ? rule(kernel, true) : std::nullopt;

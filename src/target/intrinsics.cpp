@@ -95,4 +95,16 @@ std::vector<Function> arm_dsp_intrinsics() {
   };
 }
 
+Function arm_float_multiply_add() {
+  const auto operand = [](const char* name) { return loop::var(name, loop::kFloat32); };
+  return {.name = "multiply_add",
+          .params = {{"sum", loop::kFloat32}, {"a", loop::kFloat32}, {"b", loop::kFloat32}},
+          .body = {},
+          .result = operand("sum") + operand("a") * operand("b"),
+          .comment = "sum + a * b, the product rounded, too",
+          .spelling = {},
+          .assembly = "vmla.f32 %0, %1, %2",
+          .condition = "defined(__GNUC__) && defined(__ARM_FP) && defined(__thumb2__)"};
+}
+
 }  // namespace ingot

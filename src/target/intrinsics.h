@@ -13,4 +13,8 @@ namespace ingot {
 // smlad, smlabb, smlatt.
 std::vector<loop::Function> arm_dsp_intrinsics();
 
+// multiply_add: VMLA of the single-precision units of Cortex-M, which rounds the product and the
+// sum apart.
+loop::Function arm_float_multiply_add();
+
 }  // namespace ingot

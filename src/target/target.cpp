@@ -11,7 +11,7 @@ namespace {
 using Flags = std::vector<std::string>;
 
 Target make(std::string name, std::string description, Flags flags, TargetFeatures features = {}) {
-  return {std::move(name), std::move(description), std::move(flags), features, {}, {}};
+  return {std::move(name), std::move(description), std::move(flags), features, {}, {}, {}};
 }
 
 Flags arm(const std::string& core, Flags fpu) {
@@ -22,7 +22,12 @@ Flags arm(const std::string& core, Flags fpu) {
 }
 
 Target with_intrinsics(Target target) {
-  if (target.features.has_dsp) target.intrinsics = arm_dsp_intrinsics();
+  if (target.features.has_dsp) {
+    target.intrinsics = arm_dsp_intrinsics();
+    target.intrinsics.push_back(arm_float_multiply_add());
+    target.block = RegisterBlock{};
+  }
+  if (target.name == "rv32imc") target.block = RegisterBlock{};
   return target;
 }
 
@@ -57,6 +62,11 @@ std::vector<Target> make_targets() {
 }
 
 }  // namespace
+
+std::optional<loop::Function> Target::multiply_add() const {
+  const auto found = std::ranges::find(intrinsics, "multiply_add", &loop::Function::name);
+  return found == intrinsics.end() ? std::nullopt : std::optional(*found);
+}
 
 const std::vector<Target>& all_targets() {
   static const std::vector<Target> targets = [] {
