@@ -31,7 +31,7 @@ ExprPrinter::Text ExprPrinter::vector_text(const Expr& e) {
 
 ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Load& e, Type type) {
   needs_.string = true;
-  return {needs_.vectors.load(type) + "(&" + names_.arrays.at(e.buffer) + "[" + print(e.index) +
+  return {needs_.vectors.load(type, e.alignment) + "(&" + names_.arrays.at(e.buffer) + "[" + print(e.index) +
               "])",
           kPrimary, type.dtype};
 }

@@ -46,9 +46,11 @@ std::string VectorNeeds::type(Type type) {
   return name;
 }
 
-std::string VectorNeeds::load(Type t) {
+std::string VectorNeeds::load(Type t, int64_t alignment) {
   const std::string vector = type(t);
-  return add("load_" + vector, vector, fmt::format("const {} *p", c_element_type(t.dtype)),
+  // Cores read words at more addresses than bytes.
+  const bool of_words = alignment >= 4 && size_in_bytes(t.dtype) < 4;
+  return add("load_" + vector + (of_words ? "_aligned" : ""), vector, fmt::format("const {} *p", c_element_type(t.dtype)),
              {vector + " v;", "memcpy(&v, p, sizeof(v));", "return v;"});
 }
 

@@ -20,7 +20,7 @@ class VectorNeeds {
   std::string type(loop::Type type);
 
   // Each gives the name of a function and remembers that it is needed.
-  std::string load(loop::Type type);
+  std::string load(loop::Type type, int64_t alignment = 1);
   std::string store(loop::Type type);
   // Loads of `from` that become `to`, and stores of `from` that become `to` in memory: lane by
   // lane.

@@ -8,8 +8,6 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kWord = Run::kWord;
-
 // The least and the greatest index of x at element 0 of the run, over all columns of `columns`.
 Span extremes(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,
               const std::string& column, const Span& columns) {
@@ -86,18 +84,18 @@ std::vector<RunClass> classes_of(const Run& run, const std::vector<SumRange>& ra
   return classes;
 }
 
-bool is_between_words(const RunClass& c) {
-  return c.elements.begin % kWord == 0 && c.elements.end % kWord == 0;
+bool is_between_words(const RunClass& c, int64_t word) {
+  return c.elements.begin % word == 0 && c.elements.end % word == 0;
 }
 
 }  // namespace
 
-std::optional<int64_t> Run::element_at(int64_t word, int64_t lane) const {
-  if (shares_words) return word * kWord + lane;
+std::optional<int64_t> Run::element_at(int64_t number, int64_t lane) const {
+  if (shares_words) return number * word + lane;
   const auto c = std::find_if(classes.rbegin(), classes.rend(),
-                              [&](const RunClass& k) { return k.first_word <= word; });
-  const int64_t j = word - c->first_word;
-  const int64_t first = c->elements.begin + j * kWord;
+                              [&](const RunClass& k) { return k.first_word <= number; });
+  const int64_t j = number - c->first_word;
+  const int64_t first = c->elements.begin + j * word;
   const bool last = j == c->num_words - 1;
   const int64_t element = (last ? c->last_offset : first) + lane;
   const bool inside = first <= element && element < c->elements.end;
@@ -105,8 +103,9 @@ std::optional<int64_t> Run::element_at(int64_t word, int64_t lane) const {
 }
 
 std::optional<Run> find_run(const Contraction& c, const std::vector<SumRange>& ranges,
-                            const std::string& column, int64_t num_elements) {
+                            const std::string& column, int64_t num_elements, int64_t word) {
   Run run;
+  run.word = word;
   merge_sums(c, ranges, column, run);
   if (run.num_outer == c.sums.size() || run.length < 1) return std::nullopt;
   for (const SumRange& range : ranges) {
@@ -114,20 +113,21 @@ std::optional<Run> find_run(const Contraction& c, const std::vector<SumRange>& r
   }
   const LoopRange* axis = c.find_outer(column);
   run.classes = classes_of(run, ranges, axis ? *axis->extent() : 1);
-  run.shares_words = std::ranges::all_of(run.classes, is_between_words);
+  run.shares_words = std::ranges::all_of(
+      run.classes, [&](const RunClass& k) { return is_between_words(k, word); });
   for (RunClass& k : run.classes) {
     if (k.elements.length() <= 0) return std::nullopt;
-    k.num_words = ceil_div(k.elements.length(), kWord);
-    k.last_offset = k.elements.end - kWord;
-    k.first_word = run.shares_words ? k.elements.begin / kWord : run.num_words;
+    k.num_words = ceil_div(k.elements.length(), word);
+    k.last_offset = k.elements.end - word;
+    k.first_word = run.shares_words ? k.elements.begin / word : run.num_words;
     if (!run.shares_words) run.num_words += k.num_words;
-    if (k.elements.length() >= kWord) continue;
+    if (k.elements.length() >= word) continue;
     // Fewer than a word: one that also covers neighbours, behind or in front.
     const Span x = extremes(c, run, ranges, column, k.columns);
-    if (x.end + k.elements.begin + kWord <= num_elements) k.last_offset = k.elements.begin;
+    if (x.end + k.elements.begin + word <= num_elements) k.last_offset = k.elements.begin;
     if (x.begin + k.last_offset < 0) return std::nullopt;
   }
-  if (run.shares_words) run.num_words = run.length / kWord;
+  if (run.shares_words) run.num_words = run.length / word;
   return run;
 }
 

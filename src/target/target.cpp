@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "target/intrinsics.h"
+#include "target/vector_intrinsics.h"
 
 namespace ingot {
 namespace {
@@ -27,6 +28,8 @@ Target with_intrinsics(Target target) {
     target.intrinsics.push_back(arm_float_multiply_add());
     target.block = RegisterBlock{};
   }
+  if (target.features.has_avx2) target.vectors = x86_vectors();
+  if (target.features.has_mve) target.vectors = mve_vectors();
   if (target.name == "rv32imc") target.block = RegisterBlock{};
   return target;
 }
