@@ -44,9 +44,10 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   CHECK(!options.tvm || (options.io == EmitOptions::Io::kCaller && options.pools.empty()));
   const Target& target = *find_target(options.target);
 
-  const Graph graph =
-      optimize(model.graph, options.rounding,
-               [&](std::string_view pass, const Graph& after) { steps.done(pass, after); });
+  Shrinking shrinking;
+  const Graph graph = optimize(
+      model.graph, options.rounding,
+      [&](std::string_view pass, const Graph& after) { steps.done(pass, after); }, &shrinking);
 
   loop::Program program =
       with_c_names(lower(graph, {.name = options.name, .rounding = options.rounding}));
@@ -77,6 +78,7 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   Compiled compiled{.model = std::move(model.graph),
                     .warnings = std::move(model.warnings),
                     .sha256 = std::move(model.sha256),
+                    .shrinking = std::move(shrinking),
                     .storage = std::move(storage),
                     .files = {},
                     .interface = {}};

@@ -15,6 +15,7 @@
 #include "emit/emit.h"
 #include "graph/graph.h"
 #include "ops/rules.h"
+#include "passes/shrink.h"
 #include "storage/storage.h"
 #include "support/file.h"
 #include "support/result.h"
@@ -54,6 +55,7 @@ struct Compiled {
   Graph model;           // as imported, or as given to compile_graph
   Diagnostics warnings;  // of the import
   std::string sha256;    // of the model file
+  Shrinking shrinking;   // what is not computed of the model, and why
   Storage storage;       // the program with addresses, the planner's problem and its answer
   std::vector<OutputFile> files;  // NAME.h, NAME.c, NAME_weights.c, NAME.json, NAME.loops
   toolchain::ModelInterface interface;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "driver/shrinking_json.h"
 #include "driver/stack.h"
 #include "loop/text.h"
 #include "report/metadata.h"
@@ -108,7 +109,9 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
                          .options = options_json(options),
                          .target = target.name,
                          .compile_flags = target.compile_flags,
-                         .stack_bytes = stack_bound(storage.program, target)};
+                         .stack_bytes = stack_bound(storage.program, target),
+                         .macs_removed = compiled.shrinking.macs_removed(),
+                         .shrinking = shrinking_json(compiled.shrinking)};
   files.push_back({options.name + ".json", to_text(metadata(storage.program, arena, facts))});
   files.push_back({options.name + ".loops", loop::print(storage.program)});
   return files;

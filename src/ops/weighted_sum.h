@@ -88,6 +88,14 @@ class WeightedSum {
 
 namespace reference {
 
+// The output element of an accumulator of channel `channel`.
+inline int64_t output_of_sum(int64_t sum, const TensorType& x, const TensorType& weights,
+                             const TensorType& y, int64_t channel, Rounding rounding) {
+  const double factor = rescale_factor(x, weights, y, channel, rounding);
+  const int64_t scaled = requantize(saturate32(sum), factor, rounding);
+  return saturate(y.zero_point() + scaled, y.dtype);
+}
+
 // Writes output element `y_index` of channel `channel`. `for_each_term(f)` calls f(x_index,
 // weight_index) for each term in order.
 template <class ForEachTerm>
@@ -108,9 +116,7 @@ void weighted_sum(std::span<const TensorView> inputs, const MutableTensorView& y
   int64_t sum = has_bias ? int_at(inputs[2], channel) : 0;
   for_each_term(
       [&](int64_t xi, int64_t wi) { sum += (int_at(x, xi) - x_zero) * (int_at(w, wi) - w_zero); });
-  const double factor = rescale_factor(*x.type, *w.type, *y.type, channel, rounding);
-  const int64_t scaled = requantize(saturate32(sum), factor, rounding);
-  set_int(y, y_index, saturate(y.type->zero_point() + scaled, y.type->dtype));
+  set_int(y, y_index, output_of_sum(sum, *x.type, *w.type, *y.type, channel, rounding));
 }
 
 }  // namespace reference

@@ -194,11 +194,12 @@ Json metadata(const loop::Program& program, const ArenaFacts& arena, const Model
                {"stack_bytes", optional_number(facts.stack_bytes)},
                {"weights_bytes", weights_bytes(program)},
                {"macs", macs_of(program)},
-               {"macs_removed", 0},
+               {"macs_removed", facts.macs_removed},
                {"inputs", ports_json(program, loop::BufferKind::kInput)},
                {"outputs", ports_json(program, loop::BufferKind::kOutput)},
                {"operators", operators_json(program)},
                {"plan", plan_json(program, arena)}};
+  if (!facts.shrinking.is_null()) json["shrinking"] = facts.shrinking;
   if (arena.plan.pools.size() > 1) json["memory"] = memory_json(program, arena);
   return json;
 }
