@@ -274,7 +274,7 @@ buffer y int8[16] output align 1
 buffer z int32[18] output align 4
 buffer g float32[16] output align 4
 function sum_of_four(sum: int32x4, a: int8x16, b: int8x16) -> int32x4 "products of the first lanes"
-expression "no_such_intrinsic(%1, %2, %3)" if "defined(NO_SUCH_MACHINE)" {
+expression "no_such_intrinsic(%1, %2, %3) + 0" if "defined(NO_SUCH_MACHINE)" {
   let a0: int32 = int32(lane(a, 0)) * int32(lane(b, 15))
   return sum + int32x4(a0, 2, a0 - 1, int32(lane(a, 3)))
 }

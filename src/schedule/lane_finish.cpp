@@ -58,14 +58,25 @@ void LaneFinish::add_functions(std::vector<loop::Function>& functions) const {
   }
 }
 
-Expr LaneFinish::first(const Expr& channel, int64_t lanes,
+Expr LaneFinish::first(const Expr& channel, const Chunk& chunk,
                        const std::map<std::string, Expr>& values) {
-  Lanes wide = lanes_from(channel, lanes);
+  const Type type{c_.first->type.dtype, chunk.lanes};
+  if (chunk.valid < chunk.lanes) {
+    std::vector<Expr> lanes;
+    std::map<std::string, Expr> own = values;
+    for (int64_t k = 0; k < chunk.valid; ++k) {
+      own[channel_] = channel + k;
+      lanes.push_back(loop::substitute(c_.first, own));
+    }
+    lanes.resize(static_cast<size_t>(chunk.lanes), lanes.front());
+    return loop::pack(type, std::move(lanes));
+  }
+  Lanes wide = lanes_from(channel, chunk.lanes);
   const std::optional<Expr> value = wide.widened(loop::substitute(c_.first, values));
   keep(wide);
   if (value) return *value;
   failed_ = true;
-  return loop::cast({c_.first->type.dtype, lanes}, c_.first);
+  return loop::cast(type, is_float(type.dtype) ? loop::float_lit(0) : loop::lit(0));
 }
 
 Block LaneFinish::finish(const Expr& channel, int64_t valid, const Expr& sum,

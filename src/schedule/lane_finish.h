@@ -38,8 +38,9 @@ class LaneFinish {
              const VectorFunctions& known, std::set<std::string>& names)
       : c_(c), channel_(std::move(channel)), program_(program), known_(known), names_(names) {}
 
-  // The contraction's first value for channels from `channel` on; `values` of other variables.
-  loop::Expr first(const loop::Expr& channel, int64_t lanes,
+  // The contraction's first value for the channels of a chunk's vector from `channel` on; `values`
+  // of other variables.
+  loop::Expr first(const loop::Expr& channel, const Chunk& chunk,
                    const std::map<std::string, loop::Expr>& values);
   // The statements that make the outputs of channels from `channel` on, the first `valid` ones,
   // from the lanes of `sum`.

@@ -442,21 +442,8 @@ class VectorDotBuilder {
     }
     const Expr own = channel + v * tile.chunk.lanes;
     const Expr sum = sum_vector(tile, channel, v, p);
-    return finish_->finish(own, tile.chunk.valid, sum + first(tile, own, values), values);
-  }
-
-  // The last channels may have fewer first values than lanes.
-  Expr first(const Tile& tile, const Expr& channel, const std::map<std::string, Expr>& values) {
-    if (tile.chunk.valid == tile.chunk.lanes) {
-      return finish_->first(channel, tile.chunk.lanes, values);
-    }
-    std::vector<Expr> lanes;
-    std::map<std::string, Expr> own = values;
-    for (int64_t k = 0; k < tile.chunk.lanes; ++k) {
-      own[channel_.variable] = channel + k;
-      lanes.push_back(k < tile.chunk.valid ? loop::substitute(c_.first, own) : lit(0));
-    }
-    return loop::pack({DType::kInt32, tile.chunk.lanes}, std::move(lanes));
+    const Expr first = finish_->first(own, tile.chunk, values);
+    return finish_->finish(own, tile.chunk.valid, sum + first, values);
   }
 
   // ---- Parameters.

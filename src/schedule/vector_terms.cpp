@@ -140,7 +140,7 @@ class TermsBuilder {
   Expr first_of(const Tile& tile, const Expr& channel, int64_t v, int64_t p) {
     const Expr own = channel + v * tile.chunk.lanes;
     const std::map<std::string, Expr> values = values_at(tile, p);
-    const Expr first = finish_->first(own, tile.chunk.lanes, values);
+    const Expr first = finish_->first(own, tile.chunk, values);
     if (!adds_sums(tile)) return first;
     uses_sums_ = true;
     return first + loop::load(sums_, own, type_of(tile), 4);

@@ -191,9 +191,9 @@ std::vector<Function> mve_intrinsics() {
   const Expr v = var("v", type);
   return {sum,
           pack_lanes("lanes_0_2", {a, lit(0), b, lit(0)}, "a vector with these lanes",
-                     {{"a", kInt32}, {"b", kInt32}}, "vmov %q0[2], %q0[0], %2, %1"),
+                     {{"a", kInt32}, {"b", kInt32}}, "vmov %q0[2], %q0[0], %1, %2"),
           pack_lanes("with_lanes_1_3", {lane(v, 0), a, lane(v, 2), b}, "v with these lanes",
-                     {{"v", type}, {"a", kInt32}, {"b", kInt32}}, "vmov %q0[3], %q0[1], %2, %1"),
+                     {{"v", type}, {"a", kInt32}, {"b", kInt32}}, "vmov %q0[3], %q0[1], %1, %2"),
           high_product(), shifted()};
 }
 
