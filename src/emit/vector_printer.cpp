@@ -31,8 +31,8 @@ ExprPrinter::Text ExprPrinter::vector_text(const Expr& e) {
 
 ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Load& e, Type type) {
   needs_.string = true;
-  return {needs_.vectors.load(type, e.alignment) + "(&" + names_.arrays.at(e.buffer) + "[" + print(e.index) +
-              "])",
+  return {needs_.vectors.load(type, e.alignment) + "(&" + names_.arrays.at(e.buffer) + "[" +
+              print(e.index) + "])",
           kPrimary, type.dtype};
 }
 
@@ -93,9 +93,9 @@ ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Select& e, Type type) 
   const Text mask =
       infix(text(comparison->a), op, kRelation, text(comparison->b), comparison->a->type.dtype);
   const std::string function = needs_.vectors.select(comparison->a->type, type);
-  return {function + "(" + mask.code + ", " + text(e.if_true).code + ", " + text(e.if_false).code +
-              ")",
-          kPrimary, type.dtype};
+  return {
+      function + "(" + mask.code + ", " + text(e.if_true).code + ", " + text(e.if_false).code + ")",
+      kPrimary, type.dtype};
 }
 
 ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Cast& e, Type type) {
@@ -121,10 +121,33 @@ ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Pack& e, Type type) {
   return {code + ")", kPrimary, type.dtype};
 }
 
+namespace {
+
+// The v of min(max(v, the least value of `dtype`), the greatest); nullptr if it is none.
+Expr limited_to(const Expr& e, DType dtype) {
+  const auto is_all = [](const Expr& value, int64_t x) {
+    const auto* all = loop::as<loop::Cast>(value);
+    const auto* literal = all ? loop::as<loop::IntLit>(all->a) : nullptr;
+    return literal && literal->value == x;
+  };
+  const auto* upper = loop::as<loop::BinaryExpr>(e);
+  const auto* lower = upper ? loop::as<loop::BinaryExpr>(upper->a) : nullptr;
+  if (!lower || upper->op != BinaryOp::kMin || lower->op != BinaryOp::kMax) return nullptr;
+  if (!is_all(upper->b, highest(dtype)) || !is_all(lower->b, lowest(dtype))) return nullptr;
+  return lower->a;
+}
+
+}  // namespace
+
 std::string ExprPrinter::print_vector_store(const std::string& element, const Expr& value) {
   needs_.string = true;
   const auto* narrowed = loop::as<loop::Cast>(value);
   if (narrowed && is_wide(narrowed->a->type)) {
+    if (const Expr v =
+            is_integer(value->type.dtype) ? limited_to(narrowed->a, value->type.dtype) : nullptr) {
+      return needs_.vectors.store_saturated(v->type, value->type) + "(&" + element + ", " +
+             print(v) + ");";
+    }
     return needs_.vectors.store_as(narrowed->a->type, value->type) + "(&" + element + ", " +
            print(narrowed->a) + ");";
   }

@@ -31,10 +31,9 @@ Type mask_of(Type type) {
 }  // namespace
 
 std::string VectorNeeds::add(const std::string& name, const std::string& result,
-                             const std::string& parameters,
-                             std::vector<std::string> body) {
-  functions_.emplace(
-      name, Function{fmt::format("{} {}({})", result, name, parameters), std::move(body)});
+                             const std::string& parameters, std::vector<std::string> body) {
+  functions_.emplace(name,
+                     Function{fmt::format("{} {}({})", result, name, parameters), std::move(body)});
   return name;
 }
 
@@ -50,14 +49,14 @@ std::string VectorNeeds::load(Type t, int64_t alignment) {
   const std::string vector = type(t);
   // Cores read words at more addresses than bytes.
   const bool of_words = alignment >= 4 && size_in_bytes(t.dtype) < 4;
-  return add("load_" + vector + (of_words ? "_aligned" : ""), vector, fmt::format("const {} *p", c_element_type(t.dtype)),
+  return add("load_" + vector + (of_words ? "_aligned" : ""), vector,
+             fmt::format("const {} *p", c_element_type(t.dtype)),
              {vector + " v;", "memcpy(&v, p, sizeof(v));", "return v;"});
 }
 
 std::string VectorNeeds::store(Type t) {
   const std::string vector = type(t);
-  return add("store_" + vector, "void",
-             fmt::format("{} *p, {} v", c_element_type(t.dtype), vector),
+  return add("store_" + vector, "void", fmt::format("{} *p, {} v", c_element_type(t.dtype), vector),
              {"memcpy(p, &v, sizeof(v));"});
 }
 
@@ -75,6 +74,16 @@ std::string VectorNeeds::store_as(Type from, Type to) {
   return add(fmt::format("store_{}_as_{}", type(from), type(to)), "void",
              fmt::format("{} *p, {} v", c_element_type(to.dtype), type(from)),
              {fmt::format("{}(p, {}(v));", stored, converted)});
+}
+
+std::string VectorNeeds::store_saturated(Type from, Type to) {
+  const std::string stored = store_as(from, to);
+  const std::string limit = splat(from);
+  return add(
+      fmt::format("store_saturated_{}_as_{}", type(from), type(to)), "void",
+      fmt::format("{} *p, {} v", c_element_type(to.dtype), type(from)),
+      {fmt::format("{}(p, {}({}(v, {}({})), {}({})));", stored, min_or_max(from, true),
+                   min_or_max(from, false), limit, lowest(to.dtype), limit, highest(to.dtype))});
 }
 
 std::string VectorNeeds::splat(Type t) {
@@ -145,11 +154,12 @@ void VectorNeeds::print(CText& out, const VectorExtension& extension,
   }
   // What calls others of these functions stands behind them.
   const auto level_of = [](const std::string& name) {
+    if (name.starts_with("store_saturated_")) return 2;
     const bool late = name.starts_with("min_") || name.starts_with("max_") ||
                       name.find("_as_") != std::string::npos;
     return late ? 1 : 0;
   };
-  for (const int level : {0, 1}) {
+  for (const int level : {0, 1, 2}) {
     for (const auto& [name, function] : functions_) {
       if (level_of(name) != level) continue;
       out.blank();
@@ -170,9 +180,9 @@ void VectorNeeds::print(CText& out, const VectorExtension& extension,
 
 std::vector<std::string> vector_type_names() {
   std::vector<std::string> names;
-  for (const DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16,
-                            DType::kInt32, DType::kUInt32, DType::kInt64, DType::kUInt64,
-                            DType::kFloat32, DType::kFloat64}) {
+  for (const DType dtype :
+       {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16, DType::kInt32, DType::kUInt32,
+        DType::kInt64, DType::kUInt64, DType::kFloat32, DType::kFloat64}) {
     for (int64_t lanes = 2; lanes <= 64; lanes *= 2) names.push_back(print(Type{dtype, lanes}));
   }
   return names;

@@ -26,6 +26,8 @@ class VectorNeeds {
   // lane.
   std::string load_as(loop::Type from, loop::Type to);
   std::string store_as(loop::Type from, loop::Type to);
+  // The same as store_as after min(max(v, the type's least), its greatest).
+  std::string store_saturated(loop::Type from, loop::Type to);
   std::string splat(loop::Type type);
   std::string pack(loop::Type type);
   std::string convert(loop::Type from, loop::Type to);
@@ -40,7 +42,7 @@ class VectorNeeds {
 
  private:
   struct Function {
-    std::string head;  // "int32x4 min_int32x4(int32x4 a, int32x4 b)"
+    std::string head;               // "int32x4 min_int32x4(int32x4 a, int32x4 b)"
     std::vector<std::string> body;  // its lines
   };
   std::string add(const std::string& name, const std::string& result, const std::string& parameters,

@@ -31,13 +31,29 @@ std::vector<Chunk> chunks_of(int64_t count, const std::vector<int64_t>& lanes,
 }
 
 int64_t columns_of(int64_t full, int64_t vectors, int64_t most_columns, int64_t most_sums) {
-  const int64_t most =
-      std::max<int64_t>(1, std::min({most_columns, most_sums / std::max<int64_t>(1, vectors), full}));
+  const int64_t most = std::max<int64_t>(
+      1, std::min({most_columns, most_sums / std::max<int64_t>(1, vectors), full}));
   int64_t best = most;
   for (int64_t n = most; n > most / 2; --n) {
     if (full % n < full % best) best = n;
   }
   return best;
+}
+
+Block with_stores_last(const std::vector<Block>& blocks) {
+  Block lets;
+  Block stores;
+  Block in_order;
+  bool plain = true;
+  for (const Block& block : blocks) {
+    for (const loop::Stmt& s : block) {
+      const bool is_store = std::holds_alternative<loop::Store>(s.kind);
+      plain = plain && (is_store || std::holds_alternative<loop::Let>(s.kind));
+      (is_store ? stores : lets).push_back(s);
+      in_order.push_back(s);
+    }
+  }
+  return plain ? joined(std::move(lets), std::move(stores)) : in_order;
 }
 
 Lanes LaneFinish::lanes_from(const Expr& channel, int64_t lanes) const {

@@ -18,7 +18,8 @@ struct Chunk {
   int64_t num_blocks = 1;
   int64_t lanes = 4;
   int64_t vectors = 1;
-  int64_t valid = 4;  // channels of a vector that exist; fewer than the lanes in the last chunk only
+  int64_t valid =
+      4;  // channels of a vector that exist; fewer than the lanes in the last chunk only
 
   int64_t channels() const { return lanes * vectors; }
   int64_t end() const { return first + num_blocks * channels(); }
@@ -31,6 +32,10 @@ std::vector<Chunk> chunks_of(int64_t count, const std::vector<int64_t>& lanes,
 
 // Columns in a block of `vectors`: as many as the registers allow, and few of `full` left over.
 int64_t columns_of(int64_t full, int64_t vectors, int64_t most_columns, int64_t most_sums);
+
+// The blocks one after the other; where they only declare and store, all stores stand last, so that
+// what the blocks load in common is loaded once.
+loop::Block with_stores_last(const std::vector<loop::Block>& blocks);
 
 class LaneFinish {
  public:

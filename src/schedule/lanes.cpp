@@ -20,9 +20,8 @@ using loop::Type;
 
 bool Lanes::depends(const Expr& e) const {
   const std::set<std::string> variables = loop::variables_of(e);
-  return std::ranges::any_of(variables, [&](const std::string& v) {
-    return v == channel_ || vectors_.contains(v);
-  });
+  return std::ranges::any_of(
+      variables, [&](const std::string& v) { return v == channel_ || vectors_.contains(v); });
 }
 
 std::optional<Expr> Lanes::of_load(const loop::Load& load, Type type) {
@@ -78,6 +77,31 @@ std::optional<Expr> Lanes::of_call(const loop::CallExpr& call, Type type) {
   return loop::call(*name, vector_of(type), std::move(args));
 }
 
+namespace {
+
+std::optional<int64_t> literal(const Expr& e) {
+  const auto* value = as<loop::IntLit>(e);
+  return value ? std::optional(value->value) : std::nullopt;
+}
+
+// min(max(a, low), high) + z as min(max(a + z, low + z), high + z) where those are the limits of
+// int8: cores store that in one go.
+Expr with_limits_last(const Expr& e) {
+  const auto* sum = as<loop::BinaryExpr>(e);
+  if (!sum || sum->op != BinaryOp::kAdd || e->type != loop::kInt32) return e;
+  const auto* low = as<loop::BinaryExpr>(sum->a);
+  if (!low || low->op != BinaryOp::kMin) return e;
+  const auto* inner = as<loop::BinaryExpr>(low->a);
+  if (!inner || inner->op != BinaryOp::kMax) return e;
+  const std::optional<int64_t> z = literal(sum->b);
+  const std::optional<int64_t> high = literal(low->b);
+  const std::optional<int64_t> least = literal(inner->b);
+  if (!z || !high || !least || *least + *z != -128 || *high + *z != 127) return e;
+  return loop::min(loop::max(inner->a + *z, loop::lit(-128)), loop::lit(127));
+}
+
+}  // namespace
+
 std::optional<Expr> Lanes::widened(const Expr& e) {
   if (!e->type.is_scalar() || e->type.dtype == DType::kBool) return std::nullopt;
   if (!depends(e)) return loop::cast(vector_of(e->type), e);
@@ -89,7 +113,7 @@ std::optional<Expr> Lanes::widened(const Expr& e) {
   if (const auto* call = as<loop::CallExpr>(e)) return of_call(*call, e->type);
   if (const auto* c = as<loop::Cast>(e)) {
     if (c->a->type.dtype == DType::kBool) return std::nullopt;
-    const std::optional<Expr> a = widened(c->a);
+    const std::optional<Expr> a = widened(with_limits_last(c->a));
     return a ? std::optional(loop::cast(vector_of(e->type), *a)) : std::nullopt;
   }
   if (const auto* b = as<loop::BinaryExpr>(e)) {

@@ -81,14 +81,19 @@ class VectorDotBuilder {
     }
     const int64_t width = *positions_.back().extent();
     const Span whole = full_positions(ranges_, positions_.back().variable, width);
-    const int64_t step = columns_of(whole.length(), chunks_.front().vectors, shape_.most_columns,
-                                    shape_.most_sums);
+    const int64_t step =
+        columns_of(whole.length(), chunks_.front().vectors, shape_.most_columns, shape_.most_sums);
     Columns columns(positions_, ranges_, step, reverse_, names_);
     const bool everywhere = is_full_everywhere();
     const auto segment = [&](const Span& all, const Span& full, const RunClass* part) {
       return columns.segment(
-          all, full, [&] { return with_channels({{}, 1, everywhere, part}); },
-          [&] { return with_channels({{}, step, true, part}); });
+          all, full,
+          [&] {
+            return with_channels({{}, 1, everywhere, part});
+          },
+          [&] {
+            return with_channels({{}, step, true, part});
+          });
     };
     if (run_.shares_words) {
       return columns.rows(segment({0, columns.width()}, columns.full(), nullptr));
@@ -147,9 +152,9 @@ class VectorDotBuilder {
       if (shape_.across) gather(out, tile, products, weights);
     }
     for (int64_t v = 0; v < tile.chunk.vectors; ++v) {
-      for (int64_t p = 0; p < tile.columns; ++p) {
-        append(out, finish(tile, channel, v, p));
-      }
+      std::vector<Block> columns;
+      for (int64_t p = 0; p < tile.columns; ++p) columns.push_back(finish(tile, channel, v, p));
+      append(out, with_stores_last(columns));
     }
     return out;
   }
@@ -282,8 +287,8 @@ class VectorDotBuilder {
 
   static Expr ones(Type type) {
     if (!type.packed) return loop::cast(type, lit(1, Type{type.dtype}));
-    return loop::pack(type, std::vector<Expr>(static_cast<size_t>(type.lanes),
-                                              lit(1, Type{type.dtype})));
+    return loop::pack(type,
+                      std::vector<Expr>(static_cast<size_t>(type.lanes), lit(1, Type{type.dtype})));
   }
 
   Expr load_x(const Tile& tile, const Expr& i, int64_t position, Type type) const {
@@ -362,7 +367,8 @@ class VectorDotBuilder {
         for (int64_t number = 0; number < run_.num_words; ++number) {
           if (shape_.across) {
             for (int64_t channel = pass; channel < chunk.lanes; channel += passes_) {
-              for (int64_t i = 0; i < shape_.word; ++i) order.push_back(element(channel, number, i));
+              for (int64_t i = 0; i < shape_.word; ++i)
+                order.push_back(element(channel, number, i));
             }
             continue;
           }
@@ -480,7 +486,8 @@ class VectorDotBuilder {
                                for (const std::vector<int64_t>& row : rows) {
                                  int64_t sum = 0;
                                  for (const int64_t i : row) {
-                                   sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
+                                   sum +=
+                                       static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
                                  }
                                  result.push_back(static_cast<int32_t>(sum * factor));
                                }

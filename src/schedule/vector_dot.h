@@ -25,7 +25,7 @@ struct DotShape {
   struct Part {
     std::string prepare;  // of the word; empty: the word itself
     loop::Type prepared;  // its type
-    std::string dot;      // sum, prepared, weights; "_xN" for N lanes is added where channels differ
+    std::string dot;  // sum, prepared, weights; "_xN" for N lanes is added where channels differ
     int64_t elements = 4;
   };
   std::vector<Part> parts;
@@ -35,7 +35,7 @@ struct DotShape {
   std::vector<int64_t> lanes;  // of 32 bits that vectors may have, the most first; the last is 4
   int64_t most_vectors = 4;    // of channels, in a block
   int64_t most_columns = 4;
-  int64_t most_sums = 16;  // vectors times columns
+  int64_t most_sums = 16;        // vectors times columns
   int64_t weight_alignment = 4;  // of the table
   std::vector<loop::Function> functions;
   VectorFunctions known;

@@ -85,8 +85,9 @@ std::optional<TermShape> term_shape_of(const Target& target) {
     shape.most_sums = 16;
   } else if (has.has_mve) {
     shape.lanes = {4};
-    shape.most_vectors = 1;
-    shape.most_sums = 4;
+    shape.most_vectors = 2;
+    shape.most_sums = 6;
+    shape.add_scaled = "add_scaled";
     shape.functions = mve_intrinsics();
     shape.known = mve_functions();
   } else {

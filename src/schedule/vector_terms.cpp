@@ -26,7 +26,8 @@ constexpr int64_t kMostUnrolled = 4;  // steps of the innermost sum
 struct Tile {
   Chunk chunk;
   int64_t columns = 1;
-  bool full = false;  // all sums are
+  bool full = false;                        // all sums are
+  std::optional<Span> taps = std::nullopt;  // of the innermost sum, where they are known
 };
 
 class TermsBuilder {
@@ -44,7 +45,7 @@ class TermsBuilder {
     channel_ = channels_.back();
     channels_.pop_back();
     dtype_ = c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32;
-    chunks_ = chunks_of(*channel_.extent(), shape.lanes, shape.most_vectors);
+    chunks_ = chunks_of(*channel_.extent(), shape.lanes, shares_x() ? shape.most_vectors : 1);
     names_ = loop::names_of(kernel.body);
     for (const loop::Param& param : kernel.params) names_.insert(param.name);
     packs_ = c_.w.index.factor(channel_.variable) != 1 || !is_whole();
@@ -77,15 +78,43 @@ class TermsBuilder {
   Block with_positions() {
     const bool everywhere =
         std::ranges::all_of(ranges_, [](const SumRange& r) { return r.variable.empty(); });
-    if (positions_.empty()) return with_channels({{}, 1, everywhere});
+    const std::optional<Span> all_taps =
+        ranges_.back().variable.empty() ? std::optional(ranges_.back().full) : std::nullopt;
+    if (positions_.empty()) return with_channels({{}, 1, everywhere, all_taps});
     const int64_t width = *positions_.back().extent();
     const Span full = full_positions(ranges_, positions_.back().variable, width);
-    const int64_t step = columns_of(full.length(), chunks_.front().vectors, shape_.most_columns,
-                                    shape_.most_sums);
+    const int64_t step =
+        columns_of(full.length(), chunks_.front().vectors, shape_.most_columns, shape_.most_sums);
     Columns columns(positions_, ranges_, step, reverse_, names_);
-    return columns.rows(columns.segment(
-        {0, width}, columns.full(), [&] { return with_channels({{}, 1, everywhere}); },
-        [&] { return with_channels({{}, step, true}); }));
+    Block row;
+    for (const auto& [span, taps] : classes(width)) {
+      const Span inner = {std::max(span.begin, columns.full().begin),
+                          std::min(span.end, columns.full().end)};
+      const std::optional<Span> own = taps ? taps : all_taps;
+      Block part = columns.segment(
+          span, inner,
+          [&] {
+            return with_channels({{}, 1, everywhere, own});
+          },
+          [&] {
+            return with_channels({{}, step, true, ranges_.back().full});
+          });
+      row = columns.in_order(std::move(row), std::move(part));
+    }
+    return columns.rows(std::move(row));
+  }
+
+  // The columns by the taps of the innermost sum.
+  std::vector<std::pair<Span, std::optional<Span>>> classes(int64_t width) const {
+    const SumRange& range = ranges_.back();
+    std::vector<std::pair<Span, std::optional<Span>>> classes;
+    if (range.variable != positions_.back().variable) return {{Span{0, width}, std::nullopt}};
+    for (int64_t v = 0; v < width; ++v) {
+      const Span& taps = range.spans[static_cast<size_t>(v)];
+      if (classes.empty() || *classes.back().second != taps) classes.push_back({{v, v}, taps});
+      classes.back().first.end = v + 1;
+    }
+    return classes;
   }
 
   Block with_channels(Tile tile) {
@@ -127,11 +156,13 @@ class TermsBuilder {
     }
     append(out, sum_loops(tile, channel, 0, {}));
     for (int64_t v = 0; v < tile.chunk.vectors; ++v) {
+      std::vector<Block> columns;
       for (int64_t p = 0; p < tile.columns; ++p) {
         const Expr sum = var(sums_of_.at({v, p}), type_of(tile));
-        append(out, finish_->finish(channel + v * tile.chunk.lanes, tile.chunk.valid, sum,
-                                    values_at(tile, p)));
+        columns.push_back(finish_->finish(channel + v * tile.chunk.lanes, tile.chunk.valid, sum,
+                                          values_at(tile, p)));
       }
+      append(out, with_stores_last(columns));
     }
     return out;
   }
@@ -155,9 +186,9 @@ class TermsBuilder {
     const LoopRange& sum = c_.sums[s];
     const Span& full = ranges_[s].full;
     const bool is_full = tile.full || ranges_[s].variable.empty();
-    if (is_full && s + 1 == c_.sums.size() && full.length() <= kMostUnrolled) {
+    if (tile.taps && s + 1 == c_.sums.size() && tile.taps->length() <= kMostUnrolled) {
       Block out;
-      for (int64_t i = full.begin; i < full.end; ++i) {
+      for (int64_t i = tile.taps->begin; i < tile.taps->end; ++i) {
         values[sum.variable] = lit(i);
         append(out, sum_loops(tile, channel, s + 1, values));
       }
@@ -178,7 +209,8 @@ class TermsBuilder {
       for (int64_t p = 0; p < tile.columns; ++p) {
         const Expr index = index_at(c_.x.index, p, nullptr, values);
         const Expr x = loop::load(c_.x.buffer, index, Type{c_.x.dtype});
-        shared[p] = let(out, "x_value", loop::cast(type, with_offset(tile, loop::cast(Type{dtype_}, x))));
+        const Expr value = with_offset(tile, loop::cast(Type{dtype_}, x));
+        shared[p] = let(out, "x_value", scales() ? value : loop::cast(type, value));
       }
     }
     for (int64_t v = 0; v < tile.chunk.vectors; ++v) {
@@ -193,11 +225,21 @@ class TermsBuilder {
           x = with_offset(tile, loop::cast(type, elements));
         }
         const std::string& sum = sums_of_.at({v, p});
-        const Expr product = c_.x_stands_left ? x * w : w * x;
-        out.emplace_back(loop::Assign{sum, var(sum, type) + product});
+        out.emplace_back(loop::Assign{sum, added(var(sum, type), x, w)});
       }
     }
     return out;
+  }
+
+  // Sums are made from a scalar x.
+  bool scales() const { return shares_x() && !is_float() && !shape_.add_scaled.empty(); }
+
+  Expr added(const Expr& sum, const Expr& x, const Expr& w) const {
+    if (scales()) {
+      return loop::call(fmt::format("{}_x{}", shape_.add_scaled, sum->type.lanes), sum->type,
+                        {sum, w, x});
+    }
+    return sum + (c_.x_stands_left ? x * w : w * x);
   }
 
   Expr with_offset(const Tile& tile, const Expr& x) const {
@@ -332,7 +374,8 @@ class TermsBuilder {
                                for (const std::vector<int64_t>& row : terms) {
                                  int64_t sum = 0;
                                  for (const int64_t i : row) {
-                                   sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
+                                   sum +=
+                                       static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
                                  }
                                  result.push_back(static_cast<int32_t>(sum * factor));
                                }

@@ -16,9 +16,11 @@ struct TermShape {
   std::vector<int64_t> lanes;  // of 32 bits that vectors may have, the most first
   int64_t most_vectors = 4;    // of channels, in a block
   int64_t most_columns = 4;
-  int64_t most_sums = 8;  // vectors times columns
-  bool floats = true;     // false: bytes alone
+  int64_t most_sums = 8;                  // vectors times columns
+  bool floats = true;                     // false: bytes alone
   std::vector<loop::Function> functions;  // that the known ones call
+  // sum + w * x for int32 vectors and a scalar x, "_xN" is added; empty: there is none.
+  std::string add_scaled;
   VectorFunctions known;
 };
 

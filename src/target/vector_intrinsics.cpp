@@ -103,9 +103,9 @@ Function high_product() {
   Function f;
   f.name = "high_product_x4";
   f.params = {{"x", type}, {"multiplier", type}};
-  f.result = loop::cast(type, loop::binary(loop::BinaryOp::kShr,
-                                           i64("x") * i64("multiplier") + all(int64_t{1} << 30),
-                                           all(31)));
+  f.result =
+      loop::cast(type, loop::binary(loop::BinaryOp::kShr,
+                                    i64("x") * i64("multiplier") + all(int64_t{1} << 30), all(31)));
   f.comment = "x * multiplier / 2^31, rounded half up";
   f.expression = "(int32x4)vqrdmulhq_s32((int32x4_t)%1, (int32x4_t)%2)";
   f.condition = kHasMve;
@@ -155,8 +155,8 @@ std::vector<Function> avx2_intrinsics() {
   for (const int64_t lanes : {8, 4}) {
     const int64_t bits = 32 * lanes;
     const std::string prefix = bits == 128 ? "_mm" : fmt::format("_mm{}", bits);
-    const std::string spread = fmt::format("(int16x{}){}_cvtepi8_epi16(_mm_set1_epi16((int16_t)",
-                                           2 * lanes, prefix);
+    const std::string spread =
+        fmt::format("(int16x{}){}_cvtepi8_epi16(_mm_set1_epi16((int16_t)", 2 * lanes, prefix);
     functions.push_back(pairs(fmt::format("low_pairs_x{}", lanes), lanes, 0, spread + "%1))"));
     functions.push_back(
         pairs(fmt::format("high_pairs_x{}", lanes), lanes, 2, spread + "(%1 >> 16)))"));
@@ -186,6 +186,13 @@ std::vector<Function> mve_intrinsics() {
   sum.assembly = "vmladava.s8 %0, %q1, %q2";
   sum.constraints = "Te,w,w";
   sum.condition = kHasMve;
+  Function scaled;
+  scaled.name = "add_scaled_x4";
+  scaled.params = {{"sum", type}, {"w", type}, {"x", kInt32}};
+  scaled.result = var("sum", type) + var("w", type) * loop::cast(type, var("x"));
+  scaled.comment = "sum + w * x";
+  scaled.expression = "(int32x4)vmlaq_n_s32((int32x4_t)%1, (int32x4_t)%2, %3)";
+  scaled.condition = kHasMve;
   const Expr a = var("a");
   const Expr b = var("b");
   const Expr v = var("v", type);
@@ -194,7 +201,9 @@ std::vector<Function> mve_intrinsics() {
                      {{"a", kInt32}, {"b", kInt32}}, "vmov %q0[2], %q0[0], %1, %2"),
           pack_lanes("with_lanes_1_3", {lane(v, 0), a, lane(v, 2), b}, "v with these lanes",
                      {{"v", type}, {"a", kInt32}, {"b", kInt32}}, "vmov %q0[3], %q0[1], %1, %2"),
-          high_product(), shifted()};
+          scaled,
+          high_product(),
+          shifted()};
 }
 
 VectorExtension x86_vectors() {
@@ -203,16 +212,20 @@ VectorExtension x86_vectors() {
 }
 
 VectorExtension mve_vectors() {
-  return {kHasMve,
-          "arm_mve.h",
-          {{"load_int8x4_as_int32x4", "return (int32x4)vldrbq_s32(p);"},
-           {"load_int8x8_as_int16x8", "return (int16x8)vldrbq_s16(p);"},
-           {"load_int32x4", "return (int32x4)vldrwq_s32(p);"},
-           {"load_int8x16_aligned",
-            "return (int8x16)vldrwq_s32((const int32_t *)(const void *)p);"},
-           {"store_int32x4_as_int8x4", "vstrbq_s32(p, (int32x4_t)v);"},
-           {"min_int32x4", "return (int32x4)vminq_s32((int32x4_t)a, (int32x4_t)b);"},
-           {"max_int32x4", "return (int32x4)vmaxq_s32((int32x4_t)a, (int32x4_t)b);"}}};
+  return {
+      kHasMve,
+      "arm_mve.h",
+      {{"load_int8x4_as_int32x4", "return (int32x4)vldrbq_s32(p);"},
+       {"load_int8x8_as_int16x8", "return (int16x8)vldrbq_s16(p);"},
+       {"load_int32x4", "return (int32x4)vldrwq_s32(p);"},
+       {"load_int8x16_aligned", "return (int8x16)vldrwq_s32((const int32_t *)(const void *)p);"},
+       {"splat_int32x4", "return (int32x4)vdupq_n_s32(x);"},
+       {"store_saturated_int32x4_as_int8x4",
+        "vstrbq_s32(p, (int32x4_t)vqmovnbq_s16((int8x16_t)v, vqmovnbq_s32((int16x8_t)v, "
+        "(int32x4_t)v)));"},
+       {"store_int32x4_as_int8x4", "vstrbq_s32(p, (int32x4_t)v);"},
+       {"min_int32x4", "return (int32x4)vminq_s32((int32x4_t)a, (int32x4_t)b);"},
+       {"max_int32x4", "return (int32x4)vmaxq_s32((int32x4_t)a, (int32x4_t)b);"}}};
 }
 
 }  // namespace ingot
