@@ -266,7 +266,7 @@ run {
   call copy(x, y) note "copy" copy macs 0 operators [0]
 }
 )"},
-      {"vectors", 0, false, false, R"(
+      {"vectors", 0, false, false, R"text(
 program vectors
 buffer x int8[67] input align 1
 buffer f float32[16] input align 4
@@ -303,7 +303,7 @@ int32[18] write align 4, g: float32[16] write align 4) "" {
 run {
   call lanes(x, f, y, z, g) note "lanes" lanes macs 0 operators [0]
 }
-)"},
+)text"},
   };
 }
 

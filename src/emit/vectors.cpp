@@ -142,10 +142,8 @@ void VectorNeeds::print(CText& out, const VectorExtension& extension,
   out.raw("#if !defined(__GNUC__)");
   out.raw("#error \"" + model + " needs the vectors of GCC or Clang; the target c99 does not\"");
   out.raw("#endif");
-  out.raw("#if !defined(__clang__)");
   out.comment("Vectors pass between functions of this file only.");
   out.raw("#pragma GCC diagnostic ignored \"-Wpsabi\"");
-  out.raw("#endif");
   out.blank();
   out.comment("Vectors: the type of the elements, and how many.");
   for (const auto& [name, type] : types_) {

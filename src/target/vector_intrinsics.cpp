@@ -206,8 +206,48 @@ std::vector<Function> mve_intrinsics() {
           shifted()};
 }
 
-VectorExtension x86_vectors() {
-  VectorExtension extension = {kHasAvx2, "immintrin.h", {}};
+namespace {
+
+// The words for vectors of `lanes` int32 and for the bytes that they come from and go to.
+void add_x86_operations(std::map<std::string, std::string>& operations, int64_t lanes,
+                        bool has_avx512) {
+  const int64_t bits = 32 * lanes;
+  const std::string prefix = bits == 128 ? "_mm" : fmt::format("_mm{}", bits);
+  const std::string type = fmt::format("__m{}i", bits);
+  const std::string ints = fmt::format("int32x{}", lanes);
+  const std::string bytes = fmt::format("int8x{}", lanes);
+  for (const char* op : {"min", "max"}) {
+    operations[fmt::format("{}_{}", op, ints)] =
+        fmt::format("return ({0}){1}_{2}_epi32(({3})a, ({3})b);", ints, prefix, op, type);
+  }
+  const bool quarter = lanes == 4;
+  const std::string from = quarter ? "_mm_loadu_si32(p)"
+                                   : fmt::format("_mm_load{}((const __m128i *)(const void *)p)",
+                                                 lanes == 8 ? "l_epi64" : "u_si128");
+  operations[fmt::format("load_{}_as_{}", bytes, ints)] =
+      fmt::format("return ({}){}_cvtepi8_epi32({});", ints, prefix, from);
+  const std::string to = quarter ? "_mm_storeu_si32(p, "
+                                 : fmt::format("_mm_store{}((__m128i *)(void *)p, ",
+                                               lanes == 8 ? "l_epi64" : "u_si128");
+  const std::string halves =
+      quarter ? "(__m128i)v, (__m128i)v"
+              : "_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1)";
+  const std::string packed =
+      fmt::format("_mm_packs_epi16(_mm_packs_epi32({}), _mm_setzero_si128())", halves);
+  const std::string narrow = fmt::format("{}_cvtepi32_epi8(({})v)", prefix, type);
+  const std::string saturated = fmt::format("{}_cvtsepi32_epi8(({})v)", prefix, type);
+  operations[fmt::format("store_{}_as_{}", ints, bytes)] =
+      to + (has_avx512 ? narrow : packed) + ");";
+  operations[fmt::format("store_saturated_{}_as_{}", ints, bytes)] =
+      to + (has_avx512 ? saturated : packed) + ");";
+}
+
+}  // namespace
+
+VectorExtension x86_vectors(bool has_avx512) {
+  VectorExtension extension = {has_avx512 ? kHasVnni : kHasAvx2, "immintrin.h", {}};
+  for (const int64_t lanes : {4, 8}) add_x86_operations(extension.operations, lanes, has_avx512);
+  if (has_avx512) add_x86_operations(extension.operations, 16, true);
   return extension;
 }
 

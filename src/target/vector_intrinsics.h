@@ -18,7 +18,7 @@ std::vector<loop::Function> avx2_intrinsics();
 // requantisation of four lanes: high_product_x4, shifted_x4.
 std::vector<loop::Function> mve_intrinsics();
 
-VectorExtension x86_vectors();
+VectorExtension x86_vectors(bool has_avx512);
 VectorExtension mve_vectors();
 
 }  // namespace ingot
