@@ -29,7 +29,7 @@ std::string_view name_of(Tvm::Workspace workspace) {
 
 Json options_json(const CompileOptions& options) {
   Json json = {{"rounding", name_of(options.rounding)},
-               {"optimize", "speed"},
+               {"optimize", name_of(options.optimize)},
                {"io", name_of(options.io)},
                {"reuse_inputs", options.reuse_inputs},
                {"weights", "c"},
@@ -55,6 +55,9 @@ std::string options_text(const CompileOptions& options) {
   std::string text = "--target " + options.target;
   if (options.rounding != Rounding::kDouble) {
     text += fmt::format(" --rounding {}", name_of(options.rounding));
+  }
+  if (options.optimize != CompileOptions::Optimize::kSpeed) {
+    text += fmt::format(" --optimize {}", name_of(options.optimize));
   }
   if (options.io != EmitOptions::Io::kCaller) text += fmt::format(" --io {}", name_of(options.io));
   if (options.reuse_inputs) text += " --reuse-inputs";
@@ -108,7 +111,7 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
                          .model_sha256 = compiled.sha256,
                          .options = options_json(options),
                          .target = target.name,
-                         .compile_flags = target.compile_flags,
+                         .compile_flags = compiled.compile_flags,
                          .stack_bytes = stack_bound(storage.program, target),
                          .macs_removed = compiled.shrinking.macs_removed(),
                          .shrinking = shrinking_json(compiled.shrinking)};

@@ -17,19 +17,12 @@
 #include <compare>
 #include <vector>
 
+#include "loop/affine.h"
 #include "ops/rules.h"
 
 namespace ingot {
 
-// A closed interval; low <= high.
-struct Interval {
-  int64_t low = 0;
-  int64_t high = 0;
-
-  bool is_constant() const { return low == high; }
-  bool contains(int64_t value) const { return low <= value && value <= high; }
-  bool operator==(const Interval&) const = default;
-};
+using loop::Interval;
 
 inline Interval hull(Interval a, Interval b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};

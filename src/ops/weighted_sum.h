@@ -17,6 +17,7 @@
 #include "ops/checks.h"
 #include "ops/fixed_point.h"
 #include "ops/lowering.h"
+#include "ops/proved_rescale.h"
 #include "ops/reference_math.h"
 
 namespace ingot {
@@ -50,6 +51,12 @@ inline double rescale_factor(const TensorType& x, const TensorType& weights, con
 int64_t accumulator_bound(const TensorType& x, const TensorType& weights, const Bytes& weight_bytes,
                           const Bytes* bias, int64_t channel_axis, bool zero_point_in_bias);
 
+// By channel, the sums of bias and (x - zero_point(x)) * (w - zero_point(w)) that inputs of any
+// values of x's type can give; where terms are left out at a border, these are within it.
+std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& weights,
+                                         const Bytes& weight_bytes, const Bytes* bias,
+                                         int64_t channel_axis, bool zero_point_in_bias);
+
 // For limits.
 bool weights_are_constant(Operands inputs);
 bool bias_is_constant(Operands inputs);
@@ -74,6 +81,9 @@ class WeightedSum {
  private:
   loop::Expr accumulator() const { return loop::var(accumulator_, loop::Type{accumulator_dtype_}); }
 
+  // Decides how accumulators are rescaled.
+  void prepare_rescaling(int64_t channel_axis, bool zero_point_in_bias);
+
   Lowering& lowering_;
   std::string x_;
   std::string weights_;
@@ -83,7 +93,9 @@ class WeightedSum {
   DType accumulator_dtype_ = DType::kInt32;
   std::string accumulator_;
   std::string scaled_;
-  std::optional<Requantizer> requantizer_;  // none for floats
+  // At most one of them; none for floats.
+  std::optional<ProvedRescaler> proved_;
+  std::optional<Requantizer> requantizer_;
 };
 
 namespace reference {
