@@ -93,6 +93,7 @@ EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options
     emit.pools.push_back({pool.name, pool.bytes, pool.alignment});
   }
   emit.headers = target.headers;
+  emit.vectors = target.vectors;
   emit.step_mark = options.step_mark;
   return emit;
 }

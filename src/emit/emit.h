@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loop/program.h"
+#include "target/target.h"
 
 namespace ingot {
 
@@ -52,6 +53,8 @@ struct EmitOptions {
 
   // Headers that the spellings of intrinsics need.
   std::vector<std::string> headers = {};
+  // The target's own words for vectors.
+  VectorExtension vectors = {};
   // A statement that stands between two calls of the runner, for measuring each; empty: none.
   std::string step_mark = {};
 };

@@ -266,10 +266,10 @@ std::string print(const Function& f) {
   std::string text = fmt::format("function {}({}) -> {} {}", f.name, params, print(f.result->type),
                                  quote_text(f.comment));
   if (!f.spelling.empty()) text += " spelling " + quote_text(f.spelling);
-  if (!f.assembly.empty()) {
-    text += " assembly " + quote_text(f.assembly) + (f.movable ? " movable" : "") + " if " +
-            quote_text(f.condition);
-  }
+  if (!f.assembly.empty()) text += " assembly " + quote_text(f.assembly);
+  if (!f.constraints.empty()) text += " constraints " + quote_text(f.constraints);
+  if (!f.expression.empty()) text += " expression " + quote_text(f.expression);
+  if (!f.condition.empty()) text += " if " + quote_text(f.condition);
   BlockPrinter body;
   body.print_block(f.body, 1);
   return fmt::format("{} {{\n{}  return {}\n}}\n", text, std::move(body).take(), print(f.result));

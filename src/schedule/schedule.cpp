@@ -14,6 +14,7 @@
 #include "schedule/reschedule.h"
 #include "schedule/saturation.h"
 #include "schedule/scalar_block.h"
+#include "schedule/vector_shapes.h"
 
 namespace ingot {
 namespace {
@@ -66,9 +67,22 @@ namespace {
 using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool reverse)>;
 
 // The schedules that a target has, the preferred ones first.
-std::vector<Rule> rules_of(const Target& target) {
+std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
   std::vector<Rule> rules;
-  if (target.features.has_dsp) rules = {schedule_dsp_dot, schedule_dsp_depthwise};
+  if (const std::optional<DotShape> shape = dot_shape_of(target)) {
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_vector_dot(program, kernel, reverse, *shape);
+    });
+  }
+  if (const std::optional<TermShape> shape = term_shape_of(target)) {
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_vector_terms(program, kernel, reverse, *shape);
+    });
+  }
+  if (target.features.has_dsp) {
+    rules.emplace_back(schedule_dsp_dot);
+    rules.emplace_back(schedule_dsp_depthwise);
+  }
   if (target.block) {
     const BlockShape shape = {target.block->channels, target.block->columns,
                               target.block->channels_alone, target.multiply_add()};
@@ -93,7 +107,7 @@ struct Both {
 
 std::optional<Both> reschedule(const loop::Program& program, const loop::Kernel& kernel,
                                bool may_reverse, const Target& target) {
-  for (const Rule& rule : rules_of(target)) {
+  for (const Rule& rule : rules_of(target, program)) {
     std::optional<Rescheduled> forward = rule(kernel, false);
     if (!forward || !fits_all_calls(program, kernel.name, *forward)) continue;
     std::optional<Rescheduled> reversed = may_reverse ? rule(kernel, true) : std::nullopt;
