@@ -2,6 +2,7 @@
 // Any bytes end in C or in diagnostics, none of which is about a bug of ours. Options follow from
 // the size of the input, so that they change as it does.
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <span>
 
@@ -18,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ingot::Result<ingot::Compiled> compiled = ingot::compile(std::span(data, size), options);
   if (compiled) return 0;
   for (const ingot::Diagnostic& diagnostic : compiled.error()) {
-    if (diagnostic.code == ingot::Code::kInternal) std::abort();
+    if (diagnostic.code != ingot::Code::kInternal) continue;
+    std::fprintf(stderr, "InternalError: %s\n", diagnostic.what.c_str());
+    std::abort();
   }
   return 0;
 }

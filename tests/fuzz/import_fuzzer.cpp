@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes end in a graph or in diagnostics, none of which is about a bug of ours.
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <span>
 
@@ -13,7 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       ingot::read_model(std::span(data, size), {.name = "model"});
   if (model) return 0;
   for (const ingot::Diagnostic& diagnostic : model.error()) {
-    if (diagnostic.code == ingot::Code::kInternal) std::abort();
+    if (diagnostic.code != ingot::Code::kInternal) continue;
+    std::fprintf(stderr, "InternalError: %s\n", diagnostic.what.c_str());
+    std::abort();
   }
   return 0;
 }
