@@ -109,7 +109,7 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
                          .compile_flags = target.compile_flags,
                          .stack_bytes = stack_bound(storage.program, target)};
   files.push_back({options.name + ".json", to_text(metadata(storage.program, arena, facts))});
-  files.push_back({options.name + ".loops", loop::print(storage.program)});
+  files.push_back({options.name + ".loops", loop::print_file(storage.program)});
   return files;
 }
 

@@ -8,6 +8,9 @@
 namespace ingot {
 namespace {
 
+// Of all new biases together: several times what models have.
+constexpr int64_t kMostBytes = int64_t{1} << 24;
+
 // The attribute to set, if the operator is one that can carry its zero point in the bias.
 bool* flag_of(Node& node) {
   if (auto* conv = node.as<Conv2D>()) {
@@ -70,11 +73,15 @@ std::optional<std::vector<int32_t>> folded_bias(const Graph& graph, const Node& 
 }  // namespace
 
 Graph fold_zero_points(Graph graph) {
+  int64_t num_bytes = 0;
   for (Node& node : graph.nodes) {
     bool* flag = flag_of(node);
     if (!flag || *flag) continue;
     const std::optional<std::vector<int32_t>> bias = folded_bias(graph, node);
     if (!bias) continue;
+    // Many nodes can share one filter, but each has a bias of its own.
+    num_bytes += std::ssize(*bias) * size_in_bytes(DType::kInt32);
+    if (num_bytes > kMostBytes) break;
     *flag = true;
     Value value;
     value.name = graph[node.outputs.at(0)].name + "/bias_with_zero_point";

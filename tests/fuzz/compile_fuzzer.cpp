@@ -7,10 +7,12 @@
 #include <span>
 
 #include "driver/compile.h"
+#include "tests/fuzz/processor_limit.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const ingot::testing::ProcessorLimit limit;
   ingot::CompileOptions options{.name = "model"};
   options.target = (size & 4) != 0 ? "c99" : "cortex-m4";
   options.io = (size & 8) != 0 ? ingot::EmitOptions::Io::kCaller : ingot::EmitOptions::Io::kArena;

@@ -6,10 +6,12 @@
 #include <span>
 
 #include "driver/compile.h"
+#include "tests/fuzz/processor_limit.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const ingot::testing::ProcessorLimit limit;
   const ingot::Result<ingot::ImportedModel> model =
       ingot::read_model(std::span(data, size), {.name = "model"});
   if (model) return 0;
