@@ -413,6 +413,13 @@ int BodyReader::call(const std::string& name) {
 int BodyReader::named(const std::string& name, std::vector<int> args) {
   const std::optional<Type> type = find_type(name);
   if (type && args.size() == 1) return make(Op::kCast, *type, std::move(args));
+  // A vector of so many values, a lane of one: no address depends on these.
+  if (type && args.size() == static_cast<size_t>(type->lanes))
+    return make(Op::kOpaque, *type, std::move(args));
+  if (name == "lane" && args.size() == 2) {
+    const Type scalar{type_of(args[0]).element, 1};
+    return make(Op::kOpaque, scalar, std::move(args));
+  }
   const auto* found = std::ranges::find(kNamed, name, &Named::name);
   if (found != kNamed.end() && args.size() == found->num_args) {
     if (found->num_args == 2) return binary(found->op, args[0], args[1]);

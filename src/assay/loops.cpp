@@ -124,6 +124,11 @@ class Reader {
     const Type type = read_type(lexer_);
     lexer_.text();
     if (lexer_.accept("spelling")) lexer_.text();
+    if (lexer_.accept("assembly")) {
+      lexer_.text();
+      lexer_.expect("if");
+      lexer_.text();
+    }
     lexer_.expect("{");
     reader.statements_until("return", 1);
     if (reader.type_of(reader.expression()) != type)

@@ -101,6 +101,10 @@ class Frame {
     visit(select.if_false);
   }
   void visit_kind(const loop::Cast& cast) { visit(cast.a); }
+  void visit_kind(const loop::Lane& lane) { visit(lane.a); }
+  void visit_kind(const loop::Pack& pack) {
+    for (const loop::Expr& value : pack.lanes) visit(value);
+  }
   void visit_kind(const loop::CallExpr& call) {
     const auto callee = function_bytes_.find(call.function);
     if (callee != function_bytes_.end()) {

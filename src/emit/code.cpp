@@ -30,6 +30,34 @@ std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
   return taken;
 }
 
+// A register: of the core, or a single-precision one of Arm's floating-point unit.
+std::string operand(const std::string& access, loop::Type type, const std::string& name) {
+  const std::string constraint = type.dtype == DType::kFloat32 ? "t" : "r";
+  return "\"" + access + constraint + "\"(" + name + ")";
+}
+
+// The instruction that a target has for the function, where it is compiled for that.
+void print_assembly(CText& out, const loop::Function& function, const Names& names) {
+  const size_t count = function.params.size();
+  const bool in_place = function.assembly.find("%" + std::to_string(count)) == std::string::npos;
+  std::string result = "result";
+  std::string inputs;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string& name = names.scalars.at(function.params[i].name);
+    if (in_place && i == 0) {
+      result = name;
+      continue;
+    }
+    inputs += (inputs.empty() ? "" : ", ") + operand("", function.params[i].type, name);
+  }
+  out.raw("#if " + function.condition);
+  if (!in_place) out.line(c_type_of(function.result->type) + " result;");
+  out.line("__asm__ volatile(\"" + function.assembly + "\" : " +
+           operand(in_place ? "+" : "=", function.result->type, result) + " : " + inputs + ");");
+  out.line("return " + result + ";");
+  out.raw("#else");
+}
+
 void print_function(CText& out, const loop::Function& function, Names names, const Symbols& symbols,
                     Needs& needs) {
   NameTable table(file_scope_identifiers(symbols));
@@ -48,9 +76,12 @@ void print_function(CText& out, const loop::Function& function, Names names, con
            symbols.functions.at(function.name) + "(" + (parameters.empty() ? "void" : parameters) +
            ")");
   for (const std::string& name : unread) out.line("(void)" + name + ";");
+  const bool has_assembly = !function.assembly.empty();
+  if (has_assembly) print_assembly(out, function, names);
   BlockPrinter body(out, std::move(names), std::move(table), usage, needs);
   body.print(function.body);
   body.print_return(function.result);
+  if (has_assembly) out.raw("#endif");
   out.close();
 }
 

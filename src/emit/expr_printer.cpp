@@ -399,6 +399,27 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Cast& e, Type type) {
   return {"(" + c_scalar_type(to) + ")" + in_parentheses(a, kPrefix), kPrefix, to};
 }
 
+// A lane of a word: lane 0 is the lowest.
+ExprPrinter::Text ExprPrinter::text_of(const loop::Lane& e, Type type) {
+  CHECK(e.a->type.packed);
+  const int64_t bits = 8 * size_in_bytes(type.dtype) * e.lane;
+  const std::string word = in_parentheses(text(e.a), kShift);
+  const std::string shifted = bits == 0 ? word : fmt::format("({} >> {})", word, bits);
+  return {"(" + c_scalar_type(type.dtype) + ")" + shifted, kPrefix, type.dtype};
+}
+
+ExprPrinter::Text ExprPrinter::text_of(const loop::Pack& e, Type type) {
+  CHECK(type.packed);
+  const int64_t bits = 8 * size_in_bytes(type.dtype);
+  const std::string narrow = fmt::format("(uint32_t)(uint{}_t)", bits);
+  std::string code;
+  for (size_t i = 0; i < e.lanes.size(); ++i) {
+    const std::string part = narrow + in_parentheses(text(e.lanes[i]), kPrefix);
+    code += i == 0 ? part : fmt::format(" | {} << {}", part, bits * static_cast<int64_t>(i));
+  }
+  return {code, kBitOr, DType::kUInt32};
+}
+
 ExprPrinter::Text ExprPrinter::text_of(const loop::CallExpr& e, Type type) {
   const auto name = names_.functions.find(e.function);
   const auto parameters = names_.parameters.find(e.function);

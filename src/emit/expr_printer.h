@@ -83,6 +83,8 @@ class ExprPrinter {
   Text text_of(const loop::BinaryExpr& e, loop::Type type);
   Text text_of(const loop::Select& e, loop::Type type);
   Text text_of(const loop::Cast& e, loop::Type type);
+  Text text_of(const loop::Lane& e, loop::Type type);
+  Text text_of(const loop::Pack& e, loop::Type type);
   Text text_of(const loop::CallExpr& e, loop::Type type);
 
   Text infix(Text a, const std::string& op, Precedence precedence, Text b, DType type);

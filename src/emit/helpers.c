@@ -111,10 +111,15 @@ static inline double float64_from_bits(uint64_t bits) {
   return value;
 }
 
-/* Four bytes from any address as one word. */
+/* Four bytes from any address as one word. As an instruction it stays where it stands: compilers
+ * that load earlier run out of registers. */
 static inline uint32_t load_word(const void *from) {
   uint32_t word;
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+  __asm__ volatile("ldr %0, %1" : "=r"(word) : "m"(*(const char (*)[4])from));
+#else
   memcpy(&word, from, sizeof word);
+#endif
   return word;
 }
 

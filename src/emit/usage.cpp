@@ -33,6 +33,10 @@ class Collector {
       visit(choice->if_false);
     }
     if (const auto* conversion = loop::as<loop::Cast>(e)) visit(conversion->a);
+    if (const auto* part = loop::as<loop::Lane>(e)) visit(part->a);
+    if (const auto* vector = loop::as<loop::Pack>(e)) {
+      for (const loop::Expr& value : vector->lanes) visit(value);
+    }
     if (const auto* call = loop::as<loop::CallExpr>(e)) {
       for (const loop::Expr& argument : call->args) visit(argument);
     }

@@ -96,6 +96,10 @@ class Collector {
       add_reads(b->b, nodes);
     } else if (const auto* c = as<Cast>(e)) {
       add_reads(c->a, nodes);
+    } else if (const auto* v = as<Lane>(e)) {
+      add_reads(v->a, nodes);
+    } else if (const auto* p = as<Pack>(e)) {
+      for (const Expr& value : p->lanes) add_reads(value, nodes);
     } else if (const auto* f = as<CallExpr>(e)) {
       for (const Expr& arg : f->args) add_reads(arg, nodes);
     }

@@ -130,6 +130,10 @@ class Prover {
       check_chosen(*s, s->if_false, false);
     } else if (const auto* c = as<Cast>(e)) {
       check(c->a);
+    } else if (const auto* l = as<Lane>(e)) {
+      check(l->a);
+    } else if (const auto* p = as<Pack>(e)) {
+      for (const Expr& value : p->lanes) check(value);
     } else if (const auto* call = as<CallExpr>(e)) {
       for (const Expr& arg : call->args) check(arg);
     }

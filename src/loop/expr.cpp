@@ -193,6 +193,17 @@ Expr cast(Type type, Expr a) {
   return make(type, Cast{std::move(a)});
 }
 
+Expr lane(Expr a, int64_t lane) {
+  CHECK(0 <= lane && lane < a->type.lanes && !a->type.is_scalar());
+  const Type type{a->type.dtype};
+  return make(type, Lane{std::move(a), lane});
+}
+
+Expr pack(Type type, std::vector<Expr> lanes) {
+  CHECK(static_cast<int64_t>(lanes.size()) == type.lanes && !type.is_scalar());
+  return make(type, Pack{std::move(lanes)});
+}
+
 Expr call(std::string function, Type result, std::vector<Expr> args) {
   return make(result, CallExpr{std::move(function), std::move(args)});
 }
@@ -259,6 +270,14 @@ bool equal(const Expr& a, const Expr& b) {
              equal(x.if_false, y.if_false);
     }
     bool operator()(const Cast& x) const { return equal(x.a, as<Cast>(other)->a); }
+    bool operator()(const Lane& x) const {
+      const Lane& y = *as<Lane>(other);
+      return x.lane == y.lane && equal(x.a, y.a);
+    }
+    bool operator()(const Pack& x) const {
+      return std::ranges::equal(x.lanes, as<Pack>(other)->lanes,
+                                [](const Expr& p, const Expr& q) { return equal(p, q); });
+    }
     bool operator()(const CallExpr& x) const {
       const CallExpr& y = *as<CallExpr>(other);
       return x.function == y.function &&

@@ -80,6 +80,15 @@ struct Select {
 struct Cast {
   Expr a;
 };
+// Lane `lane` of the vector `a`.
+struct Lane {
+  Expr a;
+  int64_t lane = 0;
+};
+// The vector of these scalars, the first one in lane 0.
+struct Pack {
+  std::vector<Expr> lanes;
+};
 // A function of the program or an intrinsic of the target, by name.
 struct CallExpr {
   std::string function;
@@ -88,7 +97,9 @@ struct CallExpr {
 
 struct ExprNode {
   Type type;
-  std::variant<IntLit, FloatLit, Var, Load, UnaryExpr, BinaryExpr, Select, Cast, CallExpr> kind;
+  std::variant<IntLit, FloatLit, Var, Load, UnaryExpr, BinaryExpr, Select, Cast, Lane, Pack,
+               CallExpr>
+      kind;
 };
 
 template <class T>
@@ -107,6 +118,8 @@ Expr unary(UnaryOp op, Expr a);
 Expr binary(BinaryOp op, Expr a, Expr b);
 Expr select(Expr condition, Expr if_true, Expr if_false);
 Expr cast(Type type, Expr a);  // no-op if the types are equal
+Expr lane(Expr a, int64_t lane);
+Expr pack(Type type, std::vector<Expr> lanes);
 Expr call(std::string function, Type result, std::vector<Expr> args);
 
 Expr operator+(Expr a, Expr b);

@@ -47,6 +47,9 @@ function sum_to(n: int32) -> int32 "" {
   }
   return s
 }
+function odd(a: int8p4) -> int16p2 "" {
+  return int16p2(int16(lane(a, 1)), int16(lane(a, 3)))
+}
 function dot(a: int8p4, b: int8p4, c: int32) -> int32 "" {
   array x int8[4]
   array y int8[4]
@@ -115,6 +118,10 @@ TEST(Interpret, statements) {
       {"let e: int16p2 = even(b[4]:int8p4 align 4)\narray t int16[2] t[0]:int16p2 align 4 = e + e "
        "y[0] = int32(t[0]) y[1] = int32(t[1])\n",
        {0, 4}},
+      // Lanes one by one.
+      {"let o: int16p2 = odd(b[4]:int8p4 align 4)\n y[0] = int32(lane(o, 0)) y[1] = int32(lane(o, "
+       "1)) y[2] = int32(lane(b[4]:int8p4 align 4, 2)) y[3] = lane(int32x2(7, sum_to(5)), 1)\n",
+       {1, 3, 2, -3}},
       // Vectors.
       {"y[1]:int32x4 align 4 = x[0]:int32x4 align 16 * int32x4(2) + int32x4(b[0]:int8x4 align 1)\n",
        {0, -4, 17, 38, 59}},

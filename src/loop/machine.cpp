@@ -181,6 +181,12 @@ int64_t Machine::eval_int(size_t n, int64_t lane) {
     case kKeptNode:
       if (lane == 0) slots_[node.slot].i = eval_int(node.a, 0);
       return slots_[node.slot].i;
+    case kLaneNode:
+      // Calls and kept values are worked out at lane 0.
+      if (node.slot > 0) eval_int(node.a, 0);
+      return eval_int(node.a, static_cast<int64_t>(node.slot));
+    case kPackNode:
+      return eval_int(t_.calls[node.a].args[static_cast<size_t>(lane)], 0);
     case kSelectNode: {
       const int64_t condition = eval_int(node.a, lane);
       if (node.lanes == 1) return eval_int(condition != 0 ? node.b : node.c, lane);
@@ -301,6 +307,11 @@ double Machine::eval_float(size_t n, int64_t lane) {
     case kKeptNode:
       if (lane == 0) slots_[node.slot].f = eval_float(node.a, 0);
       return slots_[node.slot].f;
+    case kLaneNode:
+      if (node.slot > 0) eval_float(node.a, 0);
+      return eval_float(node.a, static_cast<int64_t>(node.slot));
+    case kPackNode:
+      return eval_float(t_.calls[node.a].args[static_cast<size_t>(lane)], 0);
     case kSelectNode: {
       const int64_t condition = eval_int(node.a, lane);
       if (node.lanes == 1) return eval_float(condition != 0 ? node.b : node.c, lane);

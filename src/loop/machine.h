@@ -28,6 +28,8 @@ enum NodeOp : int32_t {
   kKeptNode,  // a scalar among vectors: computed at lane 0
   kSelectNode,
   kCallNode,
+  kLaneNode,  // of node a; `slot` is the number of the lane
+  kPackNode,
   kIntToIntNode,
   kIntToFloatNode,
   kFloatToIntNode,

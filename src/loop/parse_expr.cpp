@@ -197,6 +197,17 @@ ExprParser::Parsed ExprParser::call_named(const std::string& name, std::vector<P
       return make(args[0].e->type, UnaryExpr{op, args[0].e}, depth);
     }
   }
+  const std::optional<Type> vector = find_type(name);
+  if (vector && args.size() > 1) {
+    Pack pack;
+    for (Parsed& arg : args) pack.lanes.push_back(std::move(arg.e));
+    return make(*vector, std::move(pack), depth);
+  }
+  if (args.size() == 2 && name == "lane") {
+    const auto* number = as<IntLit>(args[1].e);
+    if (!number) return failed("expected the number of a lane");
+    return make(Type{args[0].e->type.dtype}, Lane{args[0].e, number->value}, depth);
+  }
   if (args.size() == 2) {
     const auto* binary = std::ranges::find(kBinarySpellings, name, &OperatorSpelling::text);
     if (binary != kBinarySpellings.end()) {

@@ -130,9 +130,18 @@ class ExprPrinter {
   std::string print_kind(const ExprNode& e, const Cast& c) {
     return print(e.type) + "(" + print_at(c.a, 0) + ")";
   }
+  std::string print_kind(const ExprNode&, const Lane& l) {
+    return fmt::format("lane({}, {})", print_at(l.a, 0), l.lane);
+  }
+  std::string print_kind(const ExprNode& e, const Pack& p) {
+    return print(e.type) + print_list(p.lanes);
+  }
   std::string print_kind(const ExprNode&, const CallExpr& c) {
-    std::string text = c.function + "(";
-    for (size_t i = 0; i < c.args.size(); ++i) text += (i ? ", " : "") + print_at(c.args[i], 0);
+    return c.function + print_list(c.args);
+  }
+  std::string print_list(const std::vector<Expr>& list) {
+    std::string text = "(";
+    for (size_t i = 0; i < list.size(); ++i) text += (i ? ", " : "") + print_at(list[i], 0);
     return text + ")";
   }
 };
@@ -267,6 +276,9 @@ std::string print(const Function& f) {
   std::string text = fmt::format("function {}({}) -> {} {}", f.name, params, print(f.result->type),
                                  quote_text(f.comment));
   if (!f.spelling.empty()) text += " spelling " + quote_text(f.spelling);
+  if (!f.assembly.empty()) {
+    text += " assembly " + quote_text(f.assembly) + " if " + quote_text(f.condition);
+  }
   BlockPrinter body;
   body.print_block(f.body, 1);
   return fmt::format("{} {{\n{}  return {}\n}}\n", text, std::move(body).take(), print(f.result));

@@ -109,6 +109,11 @@ struct Function {
   Expr result;
   std::string comment;
   std::string spelling;
+  // One instruction that computes it: %0 is the result, %1 ... the parameters in order; if there is
+  // no operand for the last one, the first parameter is updated in place, as %0. Where the
+  // preprocessor's `condition` holds, the C has it as inline assembly in place of the body.
+  std::string assembly = {};
+  std::string condition = {};
 };
 
 struct Kernel {

@@ -33,6 +33,15 @@ Expr map_operands(const Expr& e, const std::function<Expr(const Expr&)>& f) {
     const Expr a = f(x->a);
     return a == x->a ? e : cast(e->type, a);
   }
+  if (const auto* x = as<Lane>(e)) {
+    const Expr a = f(x->a);
+    return a == x->a ? e : lane(a, x->lane);
+  }
+  if (const auto* x = as<Pack>(e)) {
+    std::vector<Expr> lanes;
+    for (const Expr& value : x->lanes) lanes.push_back(f(value));
+    return lanes == x->lanes ? e : pack(e->type, std::move(lanes));
+  }
   if (const auto* x = as<CallExpr>(e)) {
     std::vector<Expr> args;
     for (const Expr& arg : x->args) args.push_back(f(arg));

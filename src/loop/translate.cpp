@@ -122,6 +122,18 @@ class Translator {
                       : (to_float ? kIntToFloatNode : kIntToIntNode);
     n.a = operand(x.a, n.lanes);
   }
+  void fill(Node& n, const Lane& x) {
+    n.op = kLaneNode;
+    n.slot = static_cast<size_t>(x.lane);
+    n.a = node(x.a);
+  }
+  void fill(Node& n, const Pack& x) {
+    n.op = kPackNode;
+    CallSite site;
+    for (const Expr& value : x.lanes) site.args.push_back(node(value));
+    n.a = out_.calls.size();
+    out_.calls.push_back(std::move(site));
+  }
   void fill(Node& n, const CallExpr& x) {
     const auto found = function_index_.find(x.function);
     if (found == function_index_.end()) fail("call of unknown function " + x.function);

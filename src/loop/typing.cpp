@@ -95,6 +95,19 @@ std::string fault_of(Type type, const Cast& x) {
   return right ? "" : fmt::format("a cast of {} to {}", print(from), print(type));
 }
 
+std::string fault_of(Type type, const Lane& x) {
+  const Type from = x.a->type;
+  const bool right =
+      !from.is_scalar() && 0 <= x.lane && x.lane < from.lanes && type == Type{from.dtype};
+  return right ? "" : fmt::format("lane {} of {}", x.lane, print(from));
+}
+
+std::string fault_of(Type type, const Pack& x) {
+  bool right = !type.is_scalar() && static_cast<int64_t>(x.lanes.size()) == type.lanes;
+  for (const Expr& e : x.lanes) right = right && e->type == Type{type.dtype};
+  return right ? "" : "a vector of other values than " + print(type) + " holds";
+}
+
 std::string fault_of(Type, const CallExpr& x) {
   return x.function.empty() ? "a call without a function" : "";
 }

@@ -29,7 +29,7 @@ bool is_identifier(const std::string& name) {
 
 // Names that stand for something else where a function is called.
 bool is_builtin(const std::string& name) {
-  return find_type(name) || name == "select" ||
+  return find_type(name) || name == "select" || name == "lane" ||
          std::ranges::find(kUnarySpellings, name) != kUnarySpellings.end() ||
          std::ranges::find(kBinarySpellings, name, &OperatorSpelling::text) !=
              kBinarySpellings.end();
@@ -114,6 +114,10 @@ class BodyChecker {
       f(s->if_false);
     } else if (const auto* c = as<Cast>(e)) {
       f(c->a);
+    } else if (const auto* l = as<Lane>(e)) {
+      f(l->a);
+    } else if (const auto* p = as<Pack>(e)) {
+      for (const Expr& value : p->lanes) f(value);
     } else if (const auto* call = as<CallExpr>(e)) {
       for (const Expr& arg : call->args) f(arg);
     }

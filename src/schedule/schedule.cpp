@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "loop/rewrite.h"
 #include "loop/transform.h"
+#include "schedule/dsp_depthwise.h"
+#include "schedule/dsp_dot.h"
+#include "schedule/reschedule.h"
+#include "schedule/scalar_block.h"
 
 namespace ingot {
 namespace {
@@ -55,14 +60,59 @@ std::optional<loop::Kernel> reverse(const loop::Kernel& kernel) {
   return reversed;
 }
 
-Scheduled schedule(loop::Program program, const Target& /*target*/) {
+namespace {
+
+using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool reverse)>;
+
+// The schedules that a target has, the preferred ones first.
+std::vector<Rule> rules_of(const Target& target) {
+  std::vector<Rule> rules;
+  if (target.features.has_dsp) rules = {schedule_dsp_dot, schedule_dsp_depthwise};
+  if (target.block) {
+    const BlockShape shape = {target.block->channels, target.block->columns,
+                              target.block->channels_alone, target.multiply_add()};
+    rules.emplace_back([shape](const loop::Kernel& kernel, bool reverse) {
+      return schedule_scalar_block(kernel, reverse, shape);
+    });
+  }
+  return rules;
+}
+
+struct Both {
+  Rescheduled forward;
+  std::optional<Rescheduled> reversed;
+};
+
+std::optional<Both> reschedule(const loop::Program& program, const loop::Kernel& kernel,
+                               bool may_reverse, const Target& target) {
+  for (const Rule& rule : rules_of(target)) {
+    std::optional<Rescheduled> forward = rule(kernel, false);
+    if (!forward || !fits_all_calls(program, kernel.name, *forward)) continue;
+    std::optional<Rescheduled> reversed = may_reverse ? rule(kernel, true) : std::nullopt;
+    return Both{*std::move(forward), std::move(reversed)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Scheduled schedule(loop::Program program, const Target& target) {
   Scheduled scheduled;
-  for (loop::Kernel& kernel : program.kernels) {
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const loop::Kernel kernel = program.kernels[k];
     std::optional<loop::Kernel> reversed = reverse(kernel);
+    if (const std::optional<Both> both =
+            reschedule(program, kernel, reversed.has_value(), target)) {
+      replace_kernel(program, kernel.name, both->forward);
+      scheduled.reversed.push_back(both->reversed ? std::optional(both->reversed->kernel)
+                                                  : std::nullopt);
+      continue;
+    }
     if (reversed) reversed = jammed(*std::move(reversed));
     scheduled.reversed.push_back(std::move(reversed));
-    kernel = jammed(std::move(kernel));
+    program.kernels[k] = jammed(kernel);
   }
+  remove_unused_constants(program);
   scheduled.program = std::move(program);
   return scheduled;
 }

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
+#include "target/intrinsics.h"
+
 namespace ingot {
 namespace {
 
 using Flags = std::vector<std::string>;
 
 Target make(std::string name, std::string description, Flags flags, TargetFeatures features = {}) {
-  return {std::move(name), std::move(description), std::move(flags), features, {}, {}};
+  return {std::move(name), std::move(description), std::move(flags), features, {}, {}, {}};
 }
 
 Flags arm(const std::string& core, Flags fpu) {
@@ -17,6 +19,16 @@ Flags arm(const std::string& core, Flags fpu) {
   flags.insert(flags.end(), fpu.begin(), fpu.end());
   flags.insert(flags.end(), {"-O2", "-ffp-contract=off"});
   return flags;
+}
+
+Target with_intrinsics(Target target) {
+  if (target.features.has_dsp) {
+    target.intrinsics = arm_dsp_intrinsics();
+    target.intrinsics.push_back(arm_float_multiply_add());
+    target.block = RegisterBlock{};
+  }
+  if (target.name == "rv32imc") target.block = RegisterBlock{};
+  return target;
 }
 
 std::vector<Target> make_targets() {
@@ -51,8 +63,17 @@ std::vector<Target> make_targets() {
 
 }  // namespace
 
+std::optional<loop::Function> Target::multiply_add() const {
+  const auto found = std::ranges::find(intrinsics, "multiply_add", &loop::Function::name);
+  return found == intrinsics.end() ? std::nullopt : std::optional(*found);
+}
+
 const std::vector<Target>& all_targets() {
-  static const std::vector<Target> targets = make_targets();
+  static const std::vector<Target> targets = [] {
+    std::vector<Target> all = make_targets();
+    std::ranges::transform(all, all.begin(), with_intrinsics);
+    return all;
+  }();
   return targets;
 }
 

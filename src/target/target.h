@@ -3,6 +3,7 @@
 // toolchain read what they need from it; a new core is a new value, not a new case elsewhere.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,13 @@ struct TargetFeatures {
   bool has_float32 = true;  // in hardware
 };
 
+// The outputs that a core's registers hold the sums of, in loops without vectors.
+struct RegisterBlock {
+  int64_t channels = 4;
+  int64_t columns = 4;
+  int64_t channels_alone = 8;  // where each weight is used once
+};
+
 struct Target {
   std::string name;
   std::string description;
@@ -32,8 +40,12 @@ struct Target {
   TargetFeatures features;
   // Operations with a spelling of their own; the meaning is the function's body.
   std::vector<loop::Function> intrinsics;
+  std::optional<RegisterBlock> block;  // for floats, and for bytes where there is nothing better
   // Headers that the spellings need: "arm_acle.h".
   std::vector<std::string> headers;
+
+  // The intrinsic for a float's sum + a * b, rounded twice, if there is one.
+  std::optional<loop::Function> multiply_add() const;
 
   // Plain C for an unknown machine and compiler: no stack bound, no flags beyond -O2.
   bool is_portable() const { return name == "c99"; }

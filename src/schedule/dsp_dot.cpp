@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/dsp_dot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "loop/rewrite.h"
+#include "loop/simplify.h"
+#include "schedule/block.h"
+#include "schedule/columns.h"
+#include "schedule/run.h"
+#include "schedule/weight_table.h"
+#include "support/arithmetic.h"
+#include "target/intrinsics.h"
+
+namespace ingot {
+namespace {
+
+using loop::Block;
+using loop::Expr;
+using loop::lit;
+using loop::var;
+
+constexpr int64_t kWord = 4;             // elements of x in a word
+constexpr int64_t kLongestUnrolled = 4;  // words of a run that needs no loop
+
+// The block of outputs that one pass over the sums makes.
+struct Tile {
+  int64_t num_pairs = 0;     // of channels
+  int64_t num_channels = 0;  // at most twice the pairs
+  int64_t num_positions = 1;
+  bool zero_point_apart = false;   // x as it is, the sums of the weights added at the end
+  const RunClass* part = nullptr;  // that the run is here; null: all share their words
+};
+
+class DotBuilder {
+ public:
+  DotBuilder(const loop::Kernel& kernel, Contraction c, Run run, std::vector<SumRange> ranges,
+             bool reverse)
+      : kernel_(kernel),
+        c_(std::move(c)),
+        run_(std::move(run)),
+        ranges_(std::move(ranges)),
+        reverse_(reverse) {
+    for (const LoopRange& axis : c_.outer) {
+      (c_.w.index.factor(axis.variable) != 0 ? channels_ : positions_).push_back(axis);
+    }
+    channel_ = channels_.back();
+    channels_.pop_back();
+    const int64_t count = *channel_.extent();
+    pairs_per_group_ = count % 8 == 0 ? 4 : count > 2 ? 2 : 1;
+    names_ = loop::names_of(kernel.body);
+    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
+    sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
+    zero_point_ = loop::fresh_name("minus_zero_point", names_);
+  }
+
+  Rescheduled build() {
+    Rescheduled out;
+    out.kernel = kernel_;
+    out.kernel.body = with_positions();
+    if (c_.x.offset != 0 && uses_zero_point_) {
+      const Expr half = lit(c_.x.offset, loop::kInt16);
+      out.kernel.body.insert(out.kernel.body.begin(),
+                             loop::Let{zero_point_, loop::pack(loop::kInt16x2, {half, half})});
+    }
+    out.kernel.body = loop::simplify(out.kernel.body);
+    replace_params(out);
+    out.functions = arm_dsp_intrinsics();
+    return out;
+  }
+
+ private:
+  int64_t group_channels() const { return 2 * pairs_per_group_; }
+  int64_t num_groups() const { return ceil_div(*channel_.extent(), group_channels()); }
+  // int16 elements of the packed weights for one word of x and one group of channels.
+  int64_t word_elements() const { return kWord * pairs_per_group_; }
+  int64_t outer_sum_steps() const {
+    int64_t steps = 1;
+    for (size_t s = 0; s < run_.num_outer; ++s) steps *= ranges_[s].full.end;
+    return steps;
+  }
+  int64_t group_elements() const { return outer_sum_steps() * run_.num_words * word_elements(); }
+
+  // ---- The nest, from outside inwards.
+
+  Tile single(const RunClass* part) const {
+    return {pairs_per_group_, group_channels(), 1, false, part};
+  }
+
+  Block with_positions() {
+    if (positions_.empty()) {
+      return with_channels(single(run_.shares_words ? nullptr : &run_.classes[0]));
+    }
+    Columns columns(positions_, ranges_, 2, reverse_, names_);
+    const auto segment = [&](const Span& all, const Span& pairs, const RunClass* part) {
+      const Tile pair = {std::min<int64_t>(2, pairs_per_group_), 0, 2, c_.x.offset != 0, part};
+      return columns.segment(
+          all, pairs, [&] { return with_channels(single(part)); },
+          [&] { return with_channels(pair); });
+    };
+    if (run_.shares_words) {
+      return columns.rows(segment({0, columns.width()}, columns.full(), nullptr));
+    }
+    Block row;
+    for (const RunClass& k : run_.classes) {
+      const Span full = k.elements.length() == run_.length ? columns.full() : Span{};
+      const Span pairs = {std::max(k.columns.begin, full.begin), std::min(k.columns.end, full.end)};
+      row = in_order(std::move(row), segment(k.columns, pairs, &k));
+    }
+    return columns.rows(std::move(row));
+  }
+
+  // Over groups of channels, whole ones and the rest.
+  Block with_channels(Tile tile) {
+    const int64_t count = *channel_.extent();
+    const int64_t step = group_channels();
+    const int64_t whole = count / step * step;
+    Block out;
+    if (whole > 0) out = {loop_over_groups(tile, whole)};
+    if (whole < count) {
+      tile.num_channels = count - whole;
+      tile.num_pairs = ceil_div(tile.num_channels, 2);
+      Block rest = tile_block(tile, lit(whole), lit(whole));
+      out = in_order(std::move(out), std::move(rest));
+    }
+    for (size_t g = channels_.size(); g-- > 0;) out = {loop_over(channels_[g], out)};
+    return out;
+  }
+
+  loop::Stmt loop_over_groups(Tile tile, int64_t whole) {
+    tile.num_channels = 2 * tile.num_pairs;
+    const Expr group = var(channel_.variable);
+    Block body;
+    if (tile.num_pairs == pairs_per_group_) {
+      body = tile_block(tile, group, group);
+    } else {
+      // Parts of a packed group, one after the other.
+      const std::string part = loop::fresh_name("half", names_);
+      const Expr channel = group + var(part) * tile.num_channels;
+      part_ = part;
+      body = {loop::For{part, lit(0), lit(pairs_per_group_ / tile.num_pairs), 1, reverse_,
+                        tile_block(tile, channel, group)}};
+      part_.clear();
+    }
+    return loop::For{channel_.variable, lit(0),   lit(whole),
+                     group_channels(),  reverse_, std::move(body)};
+  }
+
+  // ---- One block of outputs.
+
+  Block tile_block(const Tile& tile, const Expr& channel, const Expr& group) {
+    Block out;
+    totals_.clear();
+    lows_.clear();
+    for (int64_t pair = 0; pair < tile.num_pairs; ++pair) {
+      for (int64_t p = 0; p < tile.num_positions; ++p) {
+        totals_[{pair, p}] = loop::fresh_name(fmt::format("both_{}_{}", pair, p), names_);
+        lows_[{pair, p}] = loop::fresh_name(fmt::format("low_{}_{}", pair, p), names_);
+        out.emplace_back(loop::Let{total(pair, p), lit(0)});
+        out.emplace_back(loop::Let{low(pair, p), lit(0)});
+      }
+    }
+    append(out, sum_loops(tile, group, 0));
+    for (int64_t k = 0; k < tile.num_channels; ++k) {
+      for (int64_t p = 0; p < tile.num_positions; ++p) append(out, finish(tile, channel, k, p));
+    }
+    return out;
+  }
+
+  Block sum_loops(const Tile& tile, const Expr& group, size_t s) {
+    if (s == run_.num_outer) return words(tile, group);
+    const LoopRange& sum = c_.sums[s];
+    const bool full = tile.num_positions > 1;
+    return {loop::For{sum.variable, full ? lit(ranges_[s].full.begin) : sum.begin,
+                      full ? lit(ranges_[s].full.end) : sum.end, 1, false,
+                      sum_loops(tile, group, s + 1)}};
+  }
+
+  Block words(const Tile& tile, const Expr& group) {
+    if (const RunClass* k = tile.part) {
+      const int64_t table = kWord * k->first_word;
+      const int64_t last = kWord * (k->num_words - 1);
+      Block out = over_words(lit(0), lit(last), [&](const Expr& i) {
+        return one_word(tile, group, i + k->elements.begin, i + table);
+      });
+      append(out, one_word(tile, group, lit(k->last_offset), lit(last + table)));
+      return out;
+    }
+    const auto body = [&](const Expr& i) { return one_word(tile, group, i, i); };
+    if (run_.varying_sum < 0 || tile.num_positions > 1) {
+      return over_words(lit(0), lit(run_.length), body);
+    }
+    const LoopRange& sum = c_.sums[static_cast<size_t>(run_.varying_sum)];
+    return over_words(sum.begin * run_.varying_step, sum.end * run_.varying_step, body);
+  }
+
+  // body(i) for every fourth i, two at a time where they come in twos.
+  template <class Body>
+  Block over_words(const Expr& begin, const Expr& end, const Body& body) {
+    const auto* first = loop::as<loop::IntLit>(begin);
+    const auto* last = loop::as<loop::IntLit>(end);
+    const bool constant = first && last;
+    const int64_t count = constant ? (last->value - first->value) / kWord : 0;
+    Block out;
+    if (constant && count <= kLongestUnrolled) {
+      for (int64_t j = 0; j < count; ++j) append(out, body(lit(first->value + kWord * j)));
+      return out;
+    }
+    const bool odd = constant && count % 2 == 1;
+    const bool in_twos = constant || run_.varying_step % (2 * kWord) == 0;
+    const std::string word = loop::fresh_name("i", names_);
+    Block step = body(var(word));
+    if (in_twos) append(step, body(var(word) + kWord));
+    out = {loop::For{word, begin, odd ? lit(last->value - kWord) : end, in_twos ? 2 * kWord : kWord,
+                     false, std::move(step)}};
+    if (odd) append(out, body(lit(last->value - kWord)));
+    return out;
+  }
+
+  // The products of elements i to i + 3 of the run with the weights at `table`.
+  Block one_word(const Tile& tile, const Expr& group, const Expr& i, const Expr& table) {
+    Block out;
+    for (int64_t half = 0; half < 2; ++half) {
+      std::vector<Expr> pairs_of_x;
+      for (int64_t p = 0; p < tile.num_positions; ++p) {
+        const std::string name = loop::fresh_name("x_pair", names_);
+        out.emplace_back(loop::Let{name, extended(tile, load_x(tile, i, p), half)});
+        pairs_of_x.push_back(var(name, loop::kInt16x2));
+      }
+      for (int64_t pair = 0; pair < tile.num_pairs; ++pair) {
+        const std::string name = loop::fresh_name("w_pair", names_);
+        const int64_t at = (half * pairs_per_group_ + pair) * 2;
+        out.emplace_back(loop::Let{
+            name, loop::load(packed_, packed_index(tile, group, table) + at, loop::kInt16x2, 4)});
+        const std::string bytes = loop::fresh_name("w_low", names_);
+        add_products(out, pairs_of_x, var(name, loop::kInt16x2),
+                     [&](int64_t p) { return total(pair, p); });
+        out.emplace_back(
+            loop::Let{bytes, loop::call("low_bytes", loop::kInt16x2, {var(name, loop::kInt16x2)})});
+        add_products(out, pairs_of_x, var(bytes, loop::kInt16x2),
+                     [&](int64_t p) { return low(pair, p); });
+      }
+    }
+    return out;
+  }
+
+  template <class Name>
+  static void add_products(Block& out, const std::vector<Expr>& x, const Expr& w,
+                           const Name& name) {
+    for (size_t p = 0; p < x.size(); ++p) {
+      const std::string sum = name(static_cast<int64_t>(p));
+      out.emplace_back(loop::Assign{sum, loop::call("smlad", loop::kInt32, {var(sum), w, x[p]})});
+    }
+  }
+
+  Expr load_x(const Tile& tile, const Expr& i, int64_t position) {
+    AffineIndex index = c_.x.index;
+    for (size_t s = run_.num_outer; s < c_.sums.size(); ++s) {
+      index.factors.erase(c_.sums[s].variable);
+    }
+    if (tile.num_positions > 1) {
+      index.constant += position * index.factor(positions_.back().variable);
+    }
+    std::vector<std::string> order;
+    for (const LoopRange& p : c_.outer) order.push_back(p.variable);
+    const int64_t rest = std::exchange(index.constant, 0);
+    return loop::load(c_.x.buffer, (index.expr(order) + i) + rest, loop::kInt8x4, 1);
+  }
+
+  Expr extended(const Tile& tile, const Expr& word, int64_t half) {
+    const bool adds = c_.x.offset != 0 && !tile.zero_point_apart;
+    const std::string name = std::string(adds ? "sxtab16" : "sxtb16") + (half == 1 ? "_ror8" : "");
+    if (!adds) return loop::call(name, loop::kInt16x2, {word});
+    uses_zero_point_ = true;
+    return loop::call(name, loop::kInt16x2, {var(zero_point_, loop::kInt16x2), word});
+  }
+
+  // int16 elements; `table` counts elements of the run, four to a word.
+  Expr packed_index(const Tile& tile, const Expr& group, const Expr& table) const {
+    Expr index = lit(0);
+    for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
+    index = index * (num_groups() * group_elements());
+    index = index + group * (group_elements() / group_channels());
+    int64_t stride = run_.num_words * word_elements();
+    for (size_t s = run_.num_outer; s-- > 0;) {
+      index = index + var(c_.sums[s].variable) * stride;
+      stride *= ranges_[s].full.end;
+    }
+    if (!part_.empty()) index = index + var(part_) * (2 * tile.num_pairs);
+    return index + table * pairs_per_group_;
+  }
+
+  // The statements that store channel `k` of the block at its position `p`.
+  Block finish(const Tile& tile, const Expr& channel, int64_t k, int64_t p) {
+    const Expr own_channel = channel + k;
+    const int64_t pair = k / 2;
+    Expr sum = var(low(pair, p));
+    if (k % 2 == 1) sum = loop::shr(var(total(pair, p)) - sum, 8);
+    std::map<std::string, Expr> values = {{channel_.variable, own_channel}};
+    if (tile.num_positions > 1) {
+      const std::string& column = positions_.back().variable;
+      values[column] = var(column) + p;
+    }
+    if (tile.zero_point_apart) {
+      uses_sums_ = true;
+      AffineIndex index;
+      int64_t stride = *channel_.extent();
+      for (size_t g = channels_.size(); g-- > 0;) {
+        index.factors[channels_[g].variable] = stride;
+        stride *= *channels_[g].extent();
+      }
+      sum = sum + loop::load(sums_, index.expr({}) + own_channel, loop::kInt32, 4);
+    }
+    Block block = {loop::Let{c_.accumulator, sum + loop::substitute(c_.first, values)}};
+    append(block, loop::substitute(c_.finish, values));
+    std::map<std::string, std::string> renamed;
+    for (const std::string& name : loop::declared_by(block)) {
+      renamed[name] =
+          loop::fresh_name(fmt::format("{}_{}", name, k + p * tile.num_channels), names_);
+    }
+    return loop::rename(block, renamed);
+  }
+
+  // ---- Constants.
+
+  void replace_params(Rescheduled& out) {
+    std::vector<loop::Param> params;
+    for (const loop::Param& param : kernel_.params) {
+      if (param.name != c_.w.buffer) {
+        params.push_back(param);
+        continue;
+      }
+      loop::Param packed = param;
+      packed.name = packed_;
+      packed.dtype = DType::kInt16;
+      packed.num_elements = num_outer_channels() * num_groups() * group_elements();
+      packed.alignment = kWord;
+      params.push_back(packed);
+      if (!uses_sums_) continue;
+      loop::Param sums = param;
+      sums.name = sums_;
+      sums.dtype = DType::kInt32;
+      sums.num_elements = num_outer_channels() * *channel_.extent();
+      sums.alignment = 4;
+      params.push_back(sums);
+    }
+    out.kernel.params = std::move(params);
+    const WeightTable table = weight_table();
+    out.source = c_.w.buffer;
+    const int64_t largest_x = largest_magnitude_of_x();
+    out.fits = [table, largest_x](const Bytes& w) { return table.fits(w, largest_x); };
+    out.constants.push_back(
+        {packed_, c_.w.buffer, [table](const Bytes& w) { return table.packed(w); }});
+    if (!uses_sums_) return;
+    const int64_t offset = c_.x.offset;
+    out.constants.push_back(
+        {sums_, c_.w.buffer, [table, offset](const Bytes& w) { return table.sums(w, offset); }});
+  }
+
+  int64_t num_outer_channels() const {
+    int64_t count = 1;
+    for (const LoopRange& g : channels_) count *= *g.extent();
+    return count;
+  }
+
+  int64_t largest_magnitude_of_x() const {
+    return std::max({int64_t{128}, std::abs(c_.x.offset - 128), std::abs(c_.x.offset + 127)});
+  }
+
+  WeightTable weight_table() const {
+    WeightTable table;
+    table.pairs_per_group = pairs_per_group_;
+    table.num_channels = *channel_.extent();
+    table.offset = c_.w.offset;
+    for (int64_t o = 0; o < num_outer_channels(); ++o) {
+      std::map<std::string, int64_t> at = zero_of_all();
+      set_mixed_radix(at, channels_, o);
+      for (int64_t channel = 0; channel < *channel_.extent(); ++channel) {
+        at[channel_.variable] = channel;
+        table.rows.push_back(row_of_channel(at));
+        table.terms.push_back(terms_of_channel(at));
+      }
+    }
+    return table;
+  }
+
+  std::map<std::string, int64_t> zero_of_all() const {
+    std::map<std::string, int64_t> at;
+    for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
+    for (const LoopRange& axis : c_.sums) at[axis.variable] = 0;
+    return at;
+  }
+
+  static void set_mixed_radix(std::map<std::string, int64_t>& at,
+                              const std::vector<LoopRange>& axes, int64_t number) {
+    for (size_t a = axes.size(); a-- > 0;) {
+      at[axes[a].variable] = number % *axes[a].extent();
+      number /= *axes[a].extent();
+    }
+  }
+
+  // Where the weights of one channel stand, in the order in which the kernel reads them.
+  std::vector<int64_t> row_of_channel(std::map<std::string, int64_t> at) const {
+    std::vector<int64_t> row;
+    for (int64_t step = 0; step < outer_sum_steps(); ++step) {
+      set_outer_sums(at, step);
+      for (int64_t i = 0; i < run_.num_words * kWord; ++i) {
+        const std::optional<int64_t> element = run_.element_at(i / kWord, i % kWord);
+        if (element) set_run_variables(c_, run_, ranges_, *element, at);
+        row.push_back(element ? c_.w.index.at(at) : -1);
+      }
+    }
+    return row;
+  }
+
+  // Where each weight of one channel stands.
+  std::vector<int64_t> terms_of_channel(std::map<std::string, int64_t> at) const {
+    std::vector<int64_t> terms;
+    for (int64_t step = 0; step < outer_sum_steps(); ++step) {
+      set_outer_sums(at, step);
+      for (int64_t i = 0; i < run_.length; ++i) {
+        set_run_variables(c_, run_, ranges_, i, at);
+        terms.push_back(c_.w.index.at(at));
+      }
+    }
+    return terms;
+  }
+
+  void set_outer_sums(std::map<std::string, int64_t>& at, int64_t step) const {
+    for (size_t s = run_.num_outer; s-- > 0;) {
+      at[c_.sums[s].variable] = step % ranges_[s].full.end;
+      step /= ranges_[s].full.end;
+    }
+  }
+
+  // ---- Names.
+
+  // The sums of a pair of channels at a position: 256 B + A, and A.
+  const std::string& total(int64_t pair, int64_t p) const { return totals_.at({pair, p}); }
+  const std::string& low(int64_t pair, int64_t p) const { return lows_.at({pair, p}); }
+
+  loop::Stmt loop_over(const LoopRange& axis, Block body) const {
+    return loop::For{axis.variable, axis.begin, axis.end, 1, reverse_, std::move(body)};
+  }
+  Block in_order(Block a, Block b) const { return reverse_ ? joined(b, a) : joined(a, b); }
+
+  const loop::Kernel& kernel_;
+  Contraction c_;
+  Run run_;
+  std::vector<SumRange> ranges_;
+  bool reverse_;
+  std::vector<LoopRange> channels_;  // outside of `channel_`
+  LoopRange channel_;
+  std::vector<LoopRange> positions_;
+  int64_t pairs_per_group_ = 2;
+  std::set<std::string> names_;
+  std::map<std::pair<int64_t, int64_t>, std::string> totals_;
+  std::map<std::pair<int64_t, int64_t>, std::string> lows_;
+  std::string packed_;
+  std::string sums_;
+  std::string zero_point_;
+  std::string part_;  // the loop over parts of a packed group that is being built
+  bool uses_zero_point_ = false;
+  bool uses_sums_ = false;
+};
+
+std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool reverse) {
+  if (c.x.dtype != DType::kInt8 || c.w.dtype != DType::kInt8) return std::nullopt;
+  const auto is_channel = [&](const LoopRange& axis) {
+    return c.w.index.factor(axis.variable) != 0;
+  };
+  if (std::ranges::none_of(c.outer, is_channel)) return std::nullopt;
+  std::vector<SumRange> ranges;
+  for (const LoopRange& sum : c.sums) {
+    std::optional<SumRange> range = range_of_sum(c, sum);
+    if (!range) return std::nullopt;
+    ranges.push_back(*std::move(range));
+  }
+  std::string column;
+  std::string channel;
+  for (const LoopRange& axis : c.outer) (is_channel(axis) ? channel : column) = axis.variable;
+  // The channels of a block share the words of x.
+  if (c.x.index.factor(channel) != 0) return std::nullopt;
+  const auto x = std::ranges::find(kernel.params, c.x.buffer, &loop::Param::name);
+  std::optional<Run> run = find_run(c, ranges, column, x->num_elements);
+  if (!run) return std::nullopt;
+  return DotBuilder(kernel, std::move(c), *std::move(run), std::move(ranges), reverse).build();
+}
+
+}  // namespace
+
+std::optional<Rescheduled> schedule_dsp_dot(const loop::Kernel& kernel, bool reverse) {
+  std::optional<Contraction> c = find_contraction(kernel);
+  if (!c) return std::nullopt;
+  return build(kernel, with_collapsed_positions(*std::move(c)), reverse);
+}
+
+}  // namespace ingot

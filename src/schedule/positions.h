@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The output positions of a contraction: the outer loops over which the constant factor does not
+// change, and where at the borders the sums are shorter.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/contraction.h"
+
+namespace ingot {
+
+// From `begin` to `end`, exclusive.
+struct Span {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t length() const { return end - begin; }
+  bool operator==(const Span&) const = default;
+};
+
+// Neighbouring position loops that no sum's bounds depend on, and that step through x and through
+// what `finish` accesses like one loop, become one loop.
+Contraction with_collapsed_positions(Contraction c);
+
+// How one sum's bounds depend on the outer loops.
+struct SumRange {
+  std::string variable;     // the outer loop that they depend on; empty: none
+  std::vector<Span> spans;  // by its values; one if there is none
+  Span full;                // what they all lie within
+};
+// nullopt if the bounds depend on more than one outer loop, or in another way than by min, max,
+// sums and divisions.
+std::optional<SumRange> range_of_sum(const Contraction& c, const LoopRange& sum);
+
+// The values of an outer loop at which every sum that depends on it is full: the longest run of
+// them.
+Span full_positions(const std::vector<SumRange>& sums, const std::string& variable, int64_t extent);
+
+}  // namespace ingot

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/reschedule.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "loop/rewrite.h"
+#include "support/check.h"
+
+namespace ingot {
+namespace {
+
+size_t index_of_param(const loop::Kernel& kernel, const std::string& name) {
+  const auto found = std::ranges::find(kernel.params, name, &loop::Param::name);
+  CHECK(found != kernel.params.end());
+  return static_cast<size_t>(found - kernel.params.begin());
+}
+
+template <class F>
+void for_each_call_of(loop::Block& block, const std::string& kernel, const F& f) {
+  for (loop::Stmt& s : block) {
+    if (auto* call = std::get_if<loop::CallKernel>(&s.kind)) {
+      if (call->kernel == kernel) f(*call);
+    } else if (auto* loop = std::get_if<loop::For>(&s.kind)) {
+      for_each_call_of(loop->body, kernel, f);
+    } else if (auto* branch = std::get_if<loop::If>(&s.kind)) {
+      for_each_call_of(branch->then_body, kernel, f);
+      for_each_call_of(branch->else_body, kernel, f);
+    }
+  }
+}
+
+// The constants that a call binds to parameter `param`.
+Bytes bound_constants(const loop::Program& program, const loop::CallKernel& call,
+                      const loop::Kernel& kernel, const std::string& param) {
+  const size_t p = index_of_param(kernel, param);
+  const loop::BufferRef& ref = call.args.at(p);
+  const loop::Buffer* buffer = loop::find_buffer(program, ref.buffer);
+  CHECK(buffer && buffer->data);
+  const int64_t size = size_in_bytes(kernel.params[p].dtype);
+  const auto bytes =
+      buffer->data->view().subspan(static_cast<size_t>(ref.offset_elements * size),
+                                   static_cast<size_t>(kernel.params[p].num_elements * size));
+  return Bytes(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+}
+
+class Replacer {
+ public:
+  Replacer(loop::Program& program, loop::Kernel& old_kernel, const Rescheduled& r)
+      : program_(program), old_(old_kernel), r_(r) {
+    for (const loop::Buffer& b : program.buffers) names_.insert(b.name);
+  }
+
+  void rebind(loop::CallKernel& call) {
+    std::vector<loop::BufferRef> args;
+    for (const loop::Param& param : r_.kernel.params) {
+      const auto derived = std::ranges::find(r_.constants, param.name, &DerivedConstant::param);
+      if (derived == r_.constants.end()) {
+        args.push_back(call.args.at(index_of_param(old_, param.name)));
+      } else {
+        args.push_back({constant(call, *derived, param), 0});
+      }
+    }
+    call.args = std::move(args);
+  }
+
+ private:
+  // Calls with equal constants share what is derived from them.
+  std::string constant(const loop::CallKernel& call, const DerivedConstant& derived,
+                       const loop::Param& param) {
+    const loop::BufferRef& source = call.args.at(index_of_param(old_, derived.source));
+    std::string& name = made_[{source.buffer, source.offset_elements, param.name}];
+    if (!name.empty()) return name;
+    const std::string suffix =
+        param.name.substr(std::min(derived.source.size(), param.name.size()));
+    name = loop::fresh_name(source.buffer + suffix, names_);
+    loop::Buffer buffer;
+    buffer.name = name;
+    buffer.dtype = param.dtype;
+    buffer.num_elements = param.num_elements;
+    buffer.kind = loop::BufferKind::kConstant;
+    buffer.alignment = std::max<int64_t>(param.alignment, size_in_bytes(param.dtype));
+    buffer.tensor = loop::find_buffer(program_, source.buffer)->tensor;
+    buffer.data = derived.make(bound_constants(program_, call, old_, derived.source));
+    CHECK(buffer.data->size() == buffer.size_bytes());
+    program_.buffers.push_back(std::move(buffer));
+    return name;
+  }
+
+  loop::Program& program_;
+  const loop::Kernel& old_;
+  const Rescheduled& r_;
+  std::set<std::string> names_;
+  std::map<std::tuple<std::string, int64_t, std::string>, std::string> made_;
+};
+
+}  // namespace
+
+bool fits_all_calls(const loop::Program& program, const std::string& kernel, const Rescheduled& r) {
+  if (!r.fits) return true;
+  const loop::Kernel* old = loop::find_kernel(program, kernel);
+  bool all = true;
+  loop::for_each_stmt(program.runner, [&](const loop::Stmt& s) {
+    const auto* call = std::get_if<loop::CallKernel>(&s.kind);
+    if (!call || call->kernel != kernel) return;
+    all = all && r.fits(bound_constants(program, *call, *old, r.source));
+  });
+  return all;
+}
+
+void replace_kernel(loop::Program& program, const std::string& kernel, const Rescheduled& r) {
+  const auto found = std::ranges::find(program.kernels, kernel, &loop::Kernel::name);
+  CHECK(found != program.kernels.end());
+  Replacer replacer(program, *found, r);
+  for_each_call_of(program.runner, kernel, [&](loop::CallKernel& c) { replacer.rebind(c); });
+  *found = r.kernel;
+  for (const loop::Function& f : r.functions) {
+    if (!loop::find_function(program, f.name)) program.functions.push_back(f);
+  }
+}
+
+void remove_unused_constants(loop::Program& program) {
+  std::set<std::string> used;
+  loop::for_each_stmt(program.runner, [&](const loop::Stmt& s) {
+    const auto* call = std::get_if<loop::CallKernel>(&s.kind);
+    if (!call) return;
+    for (const loop::BufferRef& ref : call->args) used.insert(ref.buffer);
+  });
+  std::erase_if(program.buffers, [&](const loop::Buffer& b) {
+    return b.kind == loop::BufferKind::kConstant && !used.contains(b.name);
+  });
+}
+
+}  // namespace ingot

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaces kernels of a program by what a schedule made of them, with the constants that go with
+// it.
+#pragma once
+#include <string>
+
+#include "loop/program.h"
+#include "schedule/rescheduled.h"
+
+namespace ingot {
+
+// Whether `r` is right for the constants of every call of `kernel`.
+bool fits_all_calls(const loop::Program& program, const std::string& kernel, const Rescheduled& r);
+
+// Puts `r` in the place of the kernel of that name, binds the derived constants at each call, and
+// adds the functions. Constants that nothing takes any more stay (see remove_unused_constants).
+void replace_kernel(loop::Program& program, const std::string& kernel, const Rescheduled& r);
+
+void remove_unused_constants(loop::Program& program);
+
+}  // namespace ingot

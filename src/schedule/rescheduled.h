@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a schedule makes of one kernel.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "loop/program.h"
+#include "tensor/bytes.h"
+
+namespace ingot {
+
+// A parameter of the new kernel that the old one did not have: constants worked out from those that
+// a call binds to parameter `source` of the old one.
+struct DerivedConstant {
+  std::string param;
+  std::string source;
+  std::function<Bytes(const Bytes&)> make;
+};
+
+struct Rescheduled {
+  loop::Kernel kernel;  // parameters of equal names are bound as before
+  std::vector<DerivedConstant> constants;
+  // The intrinsics that it calls, callees first.
+  std::vector<loop::Function> functions;
+  // Whether the schedule is right for the constants that a call binds to `source`; empty: always.
+  std::string source;
+  std::function<bool(const Bytes&)> fits;
+};
+
+}  // namespace ingot

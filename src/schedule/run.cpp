@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/run.h"
+
+#include <algorithm>
+
+#include "support/arithmetic.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kWord = Run::kWord;
+
+// The least and the greatest index of x at element 0 of the run, over all columns of `columns`.
+Span extremes(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,
+              const std::string& column, const Span& columns) {
+  Span span{c.x.index.constant, c.x.index.constant};
+  std::map<std::string, bool> done;
+  const auto add = [&](int64_t low, int64_t high) {
+    span.begin += std::min(low, high);
+    span.end += std::max(low, high);
+  };
+  for (const LoopRange& axis : c.outer) {
+    const int64_t step = c.x.index.factor(axis.variable);
+    const Span values = axis.variable == column ? columns : Span{0, *axis.extent()};
+    // With the sums that depend on it, value by value.
+    std::optional<Span> all;
+    for (int64_t v = values.begin; v < values.end; ++v) {
+      Span here{step * v, step * v};
+      for (size_t s = 0; s < run.num_outer; ++s) {
+        if (ranges[s].variable != axis.variable) continue;
+        const Span& taps = ranges[s].spans[static_cast<size_t>(v)];
+        const int64_t factor = c.x.index.factor(c.sums[s].variable);
+        here.begin += factor * taps.begin;
+        here.end += factor * (taps.end - 1);
+      }
+      all = all ? Span{std::min(all->begin, here.begin), std::max(all->end, here.end)} : here;
+      const bool depends = std::ranges::any_of(
+          ranges, [&](const SumRange& r) { return r.variable == axis.variable; });
+      if (!depends && v == values.begin) v = std::max(v, values.end - 2);
+    }
+    if (all) add(all->begin, all->end);
+  }
+  for (size_t s = 0; s < run.num_outer; ++s) {
+    if (!ranges[s].variable.empty()) continue;
+    const int64_t factor = c.x.index.factor(c.sums[s].variable);
+    add(factor * ranges[s].full.begin, factor * (ranges[s].full.end - 1));
+  }
+  return span;
+}
+
+// Merges sums from the innermost outward.
+void merge_sums(const Contraction& c, const std::vector<SumRange>& ranges,
+                const std::string& column, Run& run) {
+  run.length = 1;
+  run.num_outer = c.sums.size();
+  while (run.num_outer > 0) {
+    const size_t s = run.num_outer - 1;
+    const SumRange& range = ranges[s];
+    if (c.x.index.factor(c.sums[s].variable) != run.length) return;
+    const bool varies = !range.variable.empty();
+    if (varies && (range.variable != column || range.full.begin != 0)) return;
+    if (!varies && range.full.begin != 0) return;
+    run.num_outer = s;
+    if (varies) {
+      run.varying_sum = static_cast<int64_t>(s);
+      run.varying_step = run.length;
+    }
+    run.length *= range.full.end;
+    if (varies) return;
+  }
+}
+
+std::vector<RunClass> classes_of(const Run& run, const std::vector<SumRange>& ranges,
+                                 int64_t num_columns) {
+  if (run.varying_sum < 0) return {{{0, num_columns}, {0, run.length}}};
+  std::vector<RunClass> classes;
+  const SumRange& range = ranges[static_cast<size_t>(run.varying_sum)];
+  for (int64_t v = 0; v < num_columns; ++v) {
+    const Span& taps = range.spans[static_cast<size_t>(v)];
+    const Span elements{taps.begin * run.varying_step, taps.end * run.varying_step};
+    if (classes.empty() || classes.back().elements != elements) {
+      classes.push_back({{v, v}, elements});
+    }
+    classes.back().columns.end = v + 1;
+  }
+  return classes;
+}
+
+bool is_between_words(const RunClass& c) {
+  return c.elements.begin % kWord == 0 && c.elements.end % kWord == 0;
+}
+
+}  // namespace
+
+std::optional<int64_t> Run::element_at(int64_t word, int64_t lane) const {
+  if (shares_words) return word * kWord + lane;
+  const auto c = std::find_if(classes.rbegin(), classes.rend(),
+                              [&](const RunClass& k) { return k.first_word <= word; });
+  const int64_t j = word - c->first_word;
+  const int64_t first = c->elements.begin + j * kWord;
+  const bool last = j == c->num_words - 1;
+  const int64_t element = (last ? c->last_offset : first) + lane;
+  const bool inside = first <= element && element < c->elements.end;
+  return inside ? std::optional(element) : std::nullopt;
+}
+
+std::optional<Run> find_run(const Contraction& c, const std::vector<SumRange>& ranges,
+                            const std::string& column, int64_t num_elements) {
+  Run run;
+  merge_sums(c, ranges, column, run);
+  if (run.num_outer == c.sums.size() || run.length < 1) return std::nullopt;
+  for (const SumRange& range : ranges) {
+    if (range.full.begin != 0) return std::nullopt;
+  }
+  const LoopRange* axis = c.find_outer(column);
+  run.classes = classes_of(run, ranges, axis ? *axis->extent() : 1);
+  run.shares_words = std::ranges::all_of(run.classes, is_between_words);
+  for (RunClass& k : run.classes) {
+    if (k.elements.length() <= 0) return std::nullopt;
+    k.num_words = ceil_div(k.elements.length(), kWord);
+    k.last_offset = k.elements.end - kWord;
+    k.first_word = run.shares_words ? k.elements.begin / kWord : run.num_words;
+    if (!run.shares_words) run.num_words += k.num_words;
+    if (k.elements.length() >= kWord) continue;
+    // Fewer than a word: one that also covers neighbours, behind or in front.
+    const Span x = extremes(c, run, ranges, column, k.columns);
+    if (x.end + k.elements.begin + kWord <= num_elements) k.last_offset = k.elements.begin;
+    if (x.begin + k.last_offset < 0) return std::nullopt;
+  }
+  if (run.shares_words) run.num_words = run.length / kWord;
+  return run;
+}
+
+void set_run_variables(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,
+                       int64_t element, std::map<std::string, int64_t>& at) {
+  for (size_t s = c.sums.size(); s-- > run.num_outer;) {
+    const int64_t extent = ranges[s].full.end;
+    at[c.sums[s].variable] = element % extent;
+    element /= extent;
+  }
+}
+
+}  // namespace ingot

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/intrinsics.h"
+
+#include <string>
+#include <utility>
+
+namespace ingot {
+namespace {
+
+using loop::Expr;
+using loop::Function;
+using loop::kInt16;
+using loop::kInt16x2;
+using loop::kInt32;
+using loop::kInt8x4;
+using loop::lane;
+
+constexpr const char* kHasDsp = "defined(__GNUC__) && defined(__ARM_FEATURE_DSP)";
+
+// Bytes `first` and `first` + 2 of x, each added to its half of `sum`, if any.
+Function extend(std::string name, std::string comment, std::string assembly, int64_t first,
+                bool adds) {
+  const Expr x = loop::var("x", kInt8x4);
+  const Expr sum = loop::var("sum", kInt16x2);
+  const auto half = [&](int64_t i) {
+    const Expr byte = loop::cast(kInt16, lane(x, first + 2 * i));
+    return adds ? lane(sum, i) + byte : byte;
+  };
+  Function f;
+  f.name = std::move(name);
+  if (adds) f.params.push_back({"sum", kInt16x2});
+  f.params.push_back({"x", kInt8x4});
+  f.result = loop::pack(kInt16x2, {half(0), half(1)});
+  f.comment = std::move(comment);
+  f.assembly = std::move(assembly);
+  f.condition = kHasDsp;
+  return f;
+}
+
+// sum + a[half] * b[half] over the halves.
+Function multiply_add(std::string name, std::string comment, std::string assembly,
+                      const std::vector<int64_t>& halves) {
+  Expr result = loop::var("sum");
+  for (const int64_t half : halves) {
+    const auto factor = [&](const char* operand) {
+      return loop::cast(kInt32, lane(loop::var(operand, kInt16x2), half));
+    };
+    result = result + factor("a") * factor("b");
+  }
+  return {.name = std::move(name),
+          .params = {{"sum", kInt32}, {"a", kInt16x2}, {"b", kInt16x2}},
+          .body = {},
+          .result = std::move(result),
+          .comment = std::move(comment),
+          .spelling = {},
+          .assembly = std::move(assembly),
+          .condition = kHasDsp};
+}
+
+// The low byte of each half of x, sign extended: sxtb16 of a word that is seen as halfwords.
+Function low_bytes() {
+  const auto low = [](int64_t i) {
+    const Expr half = loop::cast(kInt32, lane(loop::var("x", kInt16x2), i));
+    const Expr byte = loop::binary(loop::BinaryOp::kAnd, half, loop::lit(255));
+    const Expr flipped = loop::binary(loop::BinaryOp::kXor, byte, loop::lit(128));
+    return loop::cast(kInt16, flipped - 128);
+  };
+  return {.name = "low_bytes",
+          .params = {{"x", kInt16x2}},
+          .body = {},
+          .result = loop::pack(kInt16x2, {low(0), low(1)}),
+          .comment = "the low byte of each half of x, as a halfword",
+          .spelling = {},
+          .assembly = "sxtb16 %0, %1",
+          .condition = kHasDsp};
+}
+
+}  // namespace
+
+std::vector<Function> arm_dsp_intrinsics() {
+  return {
+      extend("sxtb16", "bytes 0 and 2 of x, as halfwords", "sxtb16 %0, %1", 0, false),
+      extend("sxtb16_ror8", "bytes 1 and 3 of x, as halfwords", "sxtb16 %0, %1, ror #8", 1, false),
+      extend("sxtab16", "bytes 0 and 2 of x, each added to its half of sum", "sxtab16 %0, %1, %2",
+             0, true),
+      extend("sxtab16_ror8", "bytes 1 and 3 of x, each added to its half of sum",
+             "sxtab16 %0, %1, %2, ror #8", 1, true),
+      low_bytes(),
+      multiply_add("smlad", "sum and the products of the halves of a and b", "smlad %0, %1, %2, %0",
+                   {0, 1}),
+      multiply_add("smlabb", "sum and the product of the low halves of a and b",
+                   "smlabb %0, %1, %2, %0", {0}),
+      multiply_add("smlatt", "sum and the product of the high halves of a and b",
+                   "smlatt %0, %1, %2, %0", {1}),
+  };
+}
+
+Function arm_float_multiply_add() {
+  const auto operand = [](const char* name) { return loop::var(name, loop::kFloat32); };
+  return {.name = "multiply_add",
+          .params = {{"sum", loop::kFloat32}, {"a", loop::kFloat32}, {"b", loop::kFloat32}},
+          .body = {},
+          .result = operand("sum") + operand("a") * operand("b"),
+          .comment = "sum + a * b, the product rounded, too",
+          .spelling = {},
+          .assembly = "vmla.f32 %0, %1, %2",
+          .condition = "defined(__GNUC__) && defined(__ARM_FP) && defined(__thumb2__)"};
+}
+
+}  // namespace ingot
