@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <filesystem>
 #include <fstream>
 
 #include "support/check.h"
