@@ -62,7 +62,7 @@ for target in "${targets[@]}"; do
     chunk=$((left < 1200 ? left : 1200))
     log=$folder/$target.txt
     TIMEFORMAT='%U %S'
-    used=$({ time "$folder/tests/$target" $folder/corpus -max_total_time="$chunk" -timeout=120 \
+    used=$({ time "$folder/tests/$target" $folder/corpus -max_total_time="$chunk" -timeout=120 -report_slow_units=100 \
       -rss_limit_mb=512 -max_len=65536 -artifact_prefix="$folder/findings/$target-" \
       -print_final_stats=1 >"$log" 2>&1; } 2>&1 | awk '{ print int($1 + $2) }') || true
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
