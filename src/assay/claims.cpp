@@ -81,6 +81,44 @@ void check_ports(const JsonArray& ports, const Loops& loops, const std::string& 
   expect(next == ports.size(), "an " + kind + " that the program does not have");
 }
 
+// One tensor that lost channels: which, what each always holds, and from which accumulators.
+void check_removed(const Json& tensor) {
+  const std::string of = " of " + tensor["name"].text();
+  const JsonArray& channels = tensor["removed"].array();
+  const JsonArray& values = tensor["values"].array();
+  const JsonArray& accumulators = tensor["accumulators"].array();
+  expect(values.size() == channels.size() && accumulators.size() == channels.size(),
+         "removed channels without their proof" + of);
+  int64_t least = 0;
+  for (size_t i = 0; i < channels.size(); ++i) {
+    const int64_t channel = channels[i].integer().value_or(-1);
+    expect(channel >= least && channel < tensor["channels"].integer().value_or(0),
+           "a removed channel that does not exist" + of);
+    least = channel + 1;
+    if (accumulators[i].is_null()) continue;
+    const JsonArray& range = accumulators[i].array();
+    expect(range.size() == 2 && range[0].integer().has_value() &&
+               range[0].integer() <= range[1].integer() && !values[i].is_null(),
+           "no interval of an accumulator" + of);
+  }
+}
+
+// A program does not say what its model would have multiplied; what is said of it must at least be
+// of one piece.
+void check_shrinking(const Json& json, int64_t macs) {
+  const int64_t removed = json["macs_removed"].integer().value_or(-1);
+  if (json["shrinking"].is_null()) {
+    expect(removed == 0, "multiplications that were removed");
+    return;
+  }
+  const Json& shrinking = json["shrinking"];
+  const int64_t before = shrinking["macs_before"].integer().value_or(-1);
+  expect(removed >= 0 && before >= removed && before - removed == macs &&
+             shrinking["macs_after"].integer() == macs,
+         "another number of multiplications that were removed");
+  for (const Json& tensor : shrinking["tensors"].array()) check_removed(tensor);
+}
+
 }  // namespace
 
 void check_listing(const Json& json, const Loops& loops) {
@@ -113,8 +151,7 @@ void check_listing(const Json& json, const Loops& loops) {
   }
   expect(operators.size() == order.size(), "more operators than the runner calls");
   expect(json["macs"].integer() == macs, "another number of multiplications");
-  // A program does not say what its model would have multiplied: what is checked here is all of it.
-  expect(json["macs_removed"].integer() == 0, "multiplications that were removed");
+  check_shrinking(json, macs);
   expect(are_integers(json["plan"]["order"], order), "another order");
 }
 

@@ -7,6 +7,7 @@
 #include "assay/claims.h"
 #include "assay/layout.h"
 #include "assay/machine.h"
+#include "assay/requantisation.h"
 
 namespace ingot::assay {
 namespace {
@@ -78,6 +79,7 @@ void check(const Json& json, const Loops& loops) {
                         plan["within"]["overlap"].boolean().value_or(false)};
   check_calls(loops, options);
   check_listing(json, loops);
+  check_requantisation(json, loops);
   const std::vector<Region> regions = read_regions(json);
   const std::vector<Life> lives = find_lives(loops, options);
   check_places(lives, regions, json["options"]);

@@ -11,6 +11,7 @@ namespace ingot::assay {
 // The first claim that is wrong, as a sentence; empty if all hold:
 //  - the runner calls what exists with what it needs; none stores to a constant, nor to an input
 //    unless inputs may be reused; the caller's buffers are outside the arena unless asked into it;
+//  - where the JSON says how sums become outputs, they become the reference's (requantisation.h);
 //  - lifetimes, sizes, places, ports, operators and sums in the JSON are those of the program;
 //  - every arena buffer lies inside the arena at a multiple of its alignment, tied ones at their
 //    distance, and no two that are alive together share a byte unless the second begins in the step

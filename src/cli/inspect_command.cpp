@@ -61,17 +61,22 @@ int inspect_model(const Session& session, const Arguments& arguments) {
   if (!compiled) return report(session, compiled.error());
   report_warnings(session, compiled->warnings, true);
   const Storage& storage = compiled->storage;
+  const Shrinking& shrinking = compiled->shrinking;
   const ArenaFacts arena{storage.problem, storage.plan, storage.buffers, storage.arena_bytes,
                          storage.arena_alignment};
-  const InspectFacts facts{.file = arguments.model.path,
-                           .format = "TensorFlow Lite",
-                           .file_bytes = static_cast<int64_t>(bytes->size()),
-                           .model_sha256 = compiled->sha256,
-                           .target = options->target,
-                           .program = storage.program,
-                           .arena = arena,
-                           .operators = operator_facts(compiled->model),
-                           .num_tensors = static_cast<int64_t>(compiled->model.values.size())};
+  const InspectFacts facts{
+      .file = arguments.model.path,
+      .format = "TensorFlow Lite",
+      .file_bytes = static_cast<int64_t>(bytes->size()),
+      .model_sha256 = compiled->sha256,
+      .target = options->target,
+      .program = storage.program,
+      .arena = arena,
+      .operators = operator_facts(compiled->model),
+      .num_tensors = static_cast<int64_t>(compiled->model.values.size()),
+      .macs_removed = shrinking.macs_removed(),
+      .filter_bytes = shrinking.weights_bytes_after,
+      .filter_bytes_removed = shrinking.weights_bytes_before - shrinking.weights_bytes_after};
   if (arguments.plan) {
     fmt::print("{}", plan_text(storage.program, arena));
     return kDone;

@@ -31,7 +31,6 @@ void refuse_flag(Diagnostics& faults, std::string_view option, bool given) {
 }
 
 void refuse_what_is_not_built(const ModelArguments& arguments, Diagnostics& faults) {
-  refuse(faults, "--optimize", arguments.optimize, "speed");
   refuse(faults, "--weights", arguments.weights, "c");
   refuse(faults, "--package", arguments.package, "none");
   refuse_flag(faults, "--scratch-in-outputs", arguments.scratch_in_outputs);
@@ -145,6 +144,12 @@ Rounding rounding_of(const std::string& name) {
   return name == "float" ? Rounding::kFloat : Rounding::kDouble;
 }
 
+CompileOptions::Optimize optimize_of(const std::string& name) {
+  using Optimize = CompileOptions::Optimize;
+  if (name == "size") return Optimize::kSize;
+  return name == "ram" ? Optimize::kRam : Optimize::kSpeed;
+}
+
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
   for (const Target& target : all_targets()) names.push_back(target.name);
@@ -189,8 +194,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->group(group);
   choice("--target", arguments.target, "the core", target_names());
   choice("--rounding", arguments.rounding, "of requantisation", {"double", "single", "float"});
-  choice("--optimize", arguments.optimize, "what matters most (so far speed only)",
-         {"speed", "size", "ram"});
+  choice("--optimize", arguments.optimize, "what matters most", {"speed", "size", "ram"});
   choice("--io", arguments.io, "who has the inputs and outputs", {"caller", "arena"});
   command.add_flag("--reuse-inputs", arguments.reuse_inputs, "inputs may be overwritten")
       ->group(group);
@@ -246,6 +250,7 @@ Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   }
   options.target = arguments.target;
   options.rounding = rounding_of(arguments.rounding);
+  options.optimize = optimize_of(arguments.optimize);
   options.io = arguments.io == "arena" ? EmitOptions::Io::kArena : EmitOptions::Io::kCaller;
   options.reuse_inputs = arguments.reuse_inputs;
   read_api(arguments, options, faults);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 
 #include "driver/c_names.h"
@@ -38,6 +39,12 @@ Result<ImportedModel> import_model(std::span<const uint8_t> model, const Compile
   return ImportedModel{imported->graph, imported->warnings, sha256(model)};
 }
 
+std::vector<std::string> flags_for_size(const Target& target) {
+  std::vector<std::string> flags = target.compile_flags;
+  std::ranges::replace(flags, std::string("-O2"), std::string("-Os"));
+  return flags;
+}
+
 // Everything after the import, from top to bottom.
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
@@ -45,26 +52,35 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   CHECK(!options.tvm || (options.io == EmitOptions::Io::kCaller && options.pools.empty()));
   const Target& target = *find_target(options.target);
 
-  const Graph graph =
-      optimize(model.graph, options.rounding,
-               [&](std::string_view pass, const Graph& after) { steps.done(pass, after); });
+  Shrinking shrinking;
+  const Graph graph = optimize(
+      model.graph, options.rounding,
+      [&](std::string_view pass, const Graph& after) { steps.done(pass, after); }, &shrinking);
 
   loop::Program program =
       with_c_names(lower(graph, {.name = options.name, .rounding = options.rounding}));
   steps.done("lower", program);
-
-  Scheduled scheduled = schedule(std::move(program), target);
-  steps.done("schedule", scheduled.program);
 
   const StorageOptions memory{.io_in_arena = options.io == EmitOptions::Io::kArena,
                               .reuse_inputs = options.reuse_inputs,
                               .pools = options.pools,
                               .places = options.places,
                               .limits = {}};
-  if (const Diagnostics faults = find_fault_of_places(scheduled.program, memory); !faults.empty()) {
+  if (const Diagnostics faults = find_fault_of_places(program, memory); !faults.empty()) {
     return faults;
   }
-  Storage storage = place(std::move(scheduled.program), scheduled.reversed, memory);
+  const auto scheduled_and_placed = [&](Goal goal) {
+    Scheduled scheduled = schedule(program, target, goal);
+    steps.done("schedule", scheduled.program);
+    return place(std::move(scheduled.program), scheduled.reversed, memory);
+  };
+  const bool for_size = options.optimize == CompileOptions::Optimize::kSize;
+  Storage storage = scheduled_and_placed(for_size ? Goal::kSize : Goal::kSpeed);
+  if (options.optimize == CompileOptions::Optimize::kRam) {
+    // Blocks of outputs may need a little more room than one output after the other.
+    Storage plain = scheduled_and_placed(Goal::kSize);
+    if (plain.arena_bytes < storage.arena_bytes) storage = std::move(plain);
+  }
   steps.done("storage", storage.program);
   if (const Diagnostics excess = check_pools(storage); !excess.empty()) return excess;
 
@@ -78,6 +94,8 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   Compiled compiled{.model = std::move(model.graph),
                     .warnings = std::move(model.warnings),
                     .sha256 = std::move(model.sha256),
+                    .shrinking = std::move(shrinking),
+                    .compile_flags = for_size ? flags_for_size(target) : target.compile_flags,
                     .storage = std::move(storage),
                     .files = {},
                     .interface = {}};
@@ -117,6 +135,18 @@ std::string_view name_of(Rounding rounding) {
       return "single";
     case Rounding::kFloat:
       return "float";
+  }
+  return "";
+}
+
+std::string_view name_of(CompileOptions::Optimize optimize) {
+  switch (optimize) {
+    case CompileOptions::Optimize::kSpeed:
+      return "speed";
+    case CompileOptions::Optimize::kSize:
+      return "size";
+    case CompileOptions::Optimize::kRam:
+      return "ram";
   }
   return "";
 }

@@ -15,6 +15,7 @@
 #include "emit/emit.h"
 #include "graph/graph.h"
 #include "ops/rules.h"
+#include "passes/shrink.h"
 #include "storage/storage.h"
 #include "support/file.h"
 #include "support/result.h"
@@ -30,6 +31,8 @@ struct CompileOptions {
   std::string name;  // of the model in C (emit/names.h: is_model_name)
   std::string target = "c99";
   Rounding rounding = Rounding::kDouble;
+  enum class Optimize : uint8_t { kSpeed, kSize, kRam };
+  Optimize optimize = Optimize::kSpeed;
   EmitOptions::Io io = EmitOptions::Io::kCaller;
   bool reuse_inputs = false;
   std::optional<EmitOptions::Tvm> tvm = {};        // --api tvm; not with Io::kArena
@@ -51,10 +54,12 @@ struct Hooks {
 std::vector<std::string> step_names();
 
 struct Compiled {
-  Graph model;           // as imported, or as given to compile_graph
-  Diagnostics warnings;  // of the import
-  std::string sha256;    // of the model file
-  Storage storage;       // the program with addresses, the planner's problem and its answer
+  Graph model;                             // as imported, or as given to compile_graph
+  Diagnostics warnings;                    // of the import
+  std::string sha256;                      // of the model file
+  Shrinking shrinking;                     // what is not computed of the model, and why
+  std::vector<std::string> compile_flags;  // for the generated C
+  Storage storage;  // the program with addresses, the planner's problem and its answer
   std::vector<OutputFile> files;  // NAME.h, NAME.c, NAME_weights.c, NAME.json, NAME.loops
   toolchain::ModelInterface interface;
 };
@@ -83,5 +88,7 @@ Result<ImportedModel> read_model(std::span<const uint8_t> model, const CompileOp
 
 // "double", "single", "float".
 std::string_view name_of(Rounding rounding);
+// "speed", "size", "ram".
+std::string_view name_of(CompileOptions::Optimize optimize);
 
 }  // namespace ingot

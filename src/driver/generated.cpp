@@ -13,10 +13,10 @@
 namespace ingot {
 namespace {
 
-toolchain::BuildOptions build_options(const std::string& target, const BuildSettings& settings) {
+toolchain::BuildOptions build_options(const Compiled& compiled, const BuildSettings& settings) {
   toolchain::BuildOptions options;
   options.compiler = settings.compiler;
-  options.flags = settings.flags.empty() ? find_target(target)->compile_flags : settings.flags;
+  options.flags = settings.flags.empty() ? compiled.compile_flags : settings.flags;
   return options;
 }
 
@@ -82,7 +82,7 @@ Result<toolchain::Program> build_generated(const Compiled& compiled, const std::
   if (!board) return board.error();
   const Diagnostics missing = check_programs(**board, settings);
   if (!missing.empty()) return missing;
-  return toolchain::build(**board, sources_of(compiled), build_options(target, settings));
+  return toolchain::build(**board, sources_of(compiled), build_options(compiled, settings));
 }
 
 Result<ValidationReport> validate(const Compiled& compiled, const std::string& target,
@@ -122,7 +122,7 @@ Result<Measurement> measure(const Compiled& compiled, const std::string& target,
                             const BuildSettings& settings) {
   BuildSettings with_marks = settings;
   if (has_marks) {
-    if (with_marks.flags.empty()) with_marks.flags = find_target(target)->compile_flags;
+    if (with_marks.flags.empty()) with_marks.flags = compiled.compile_flags;
     with_marks.flags.insert(with_marks.flags.end(), {"-include", "../runtime/harness.h"});
   }
   const Result<toolchain::Program> program = build_generated(compiled, target, with_marks);

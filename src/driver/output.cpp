@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "driver/shrinking_json.h"
 #include "driver/stack.h"
 #include "loop/text.h"
 #include "report/metadata.h"
@@ -28,7 +29,7 @@ std::string_view name_of(Tvm::Workspace workspace) {
 
 Json options_json(const CompileOptions& options) {
   Json json = {{"rounding", name_of(options.rounding)},
-               {"optimize", "speed"},
+               {"optimize", name_of(options.optimize)},
                {"io", name_of(options.io)},
                {"reuse_inputs", options.reuse_inputs},
                {"weights", "c"},
@@ -54,6 +55,9 @@ std::string options_text(const CompileOptions& options) {
   std::string text = "--target " + options.target;
   if (options.rounding != Rounding::kDouble) {
     text += fmt::format(" --rounding {}", name_of(options.rounding));
+  }
+  if (options.optimize != CompileOptions::Optimize::kSpeed) {
+    text += fmt::format(" --optimize {}", name_of(options.optimize));
   }
   if (options.io != EmitOptions::Io::kCaller) text += fmt::format(" --io {}", name_of(options.io));
   if (options.reuse_inputs) text += " --reuse-inputs";
@@ -106,8 +110,10 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
                          .model_sha256 = compiled.sha256,
                          .options = options_json(options),
                          .target = target.name,
-                         .compile_flags = target.compile_flags,
-                         .stack_bytes = stack_bound(storage.program, target)};
+                         .compile_flags = compiled.compile_flags,
+                         .stack_bytes = stack_bound(storage.program, target),
+                         .macs_removed = compiled.shrinking.macs_removed(),
+                         .shrinking = shrinking_json(compiled.shrinking)};
   files.push_back({options.name + ".json", to_text(metadata(storage.program, arena, facts))});
   files.push_back({options.name + ".loops", loop::print_file(storage.program)});
   return files;

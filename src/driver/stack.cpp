@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+
+#include "loop/rewrite.h"
+#include "loop/text.h"
 
 namespace ingot {
 namespace {
@@ -15,25 +19,25 @@ constexpr int64_t kIntegerLibraryBytes = 64;  // long multiplication and divisio
 constexpr int64_t kFloatLibraryBytes = 160;   // arithmetic in software
 constexpr int64_t kMathLibraryBytes = 512;    // expf, tanhf and their like
 
-// What a body holds that may need a place in memory.
+int64_t bytes_of(loop::Type type) {
+  const int64_t bytes = size_in_bytes(type.dtype) * type.lanes;
+  return std::max((bytes + kWordBytes - 1) / kWordBytes * kWordBytes, kWordBytes);
+}
+
+// What a body holds that may need a place in memory: the scalars that are live at once, and an
+// address for each access that differs from the others by more than a constant.
 class Frame {
  public:
   explicit Frame(const std::map<std::string, int64_t>& function_bytes)
       : function_bytes_(function_bytes) {}
 
   void add_scalar(loop::Type type) {
-    const int64_t bytes = size_in_bytes(type.dtype) * type.lanes;
-    bytes_ += std::max<int64_t>((bytes + kWordBytes - 1) / kWordBytes * kWordBytes, kWordBytes);
+    bytes_ += bytes_of(type);
     note(type);
   }
   void add_word() { bytes_ += kWordBytes; }
 
-  // Blocks and expressions are nested as deep as lowering nests them.
-  void visit(const loop::Block& block) {
-    for (const loop::Stmt& stmt : block) {
-      std::visit([&](const auto& kind) { visit_kind(kind); }, stmt.kind);
-    }
-  }
+  void visit(const loop::Block& block) { most_live_ = std::max(most_live_, live_in(block)); }
   void visit(const loop::Expr& e) {
     if (e == nullptr) return;
     note(e->type);
@@ -46,44 +50,81 @@ class Frame {
     const int64_t library = has_math_    ? kMathLibraryBytes
                             : has_float_ ? kFloatLibraryBytes
                                          : kIntegerLibraryBytes;
-    return saved + bytes_ + std::max(library, deepest_callee_);
+    const int64_t addresses = static_cast<int64_t>(addresses_.size()) * kWordBytes;
+    return saved + bytes_ + most_live_ + addresses + std::max(library, deepest_callee_);
   }
 
  private:
   void note(loop::Type type) { has_float_ = has_float_ || is_float(type.dtype); }
 
-  void visit_kind(const loop::For& loop) {
-    bytes_ += 2 * kWordBytes;
+  // The most bytes that the block's scalars, and those of the blocks inside it, take at once.
+  // Blocks are nested as deep as lowering nests them.
+  int64_t live_in(const loop::Block& block) {
+    std::map<std::string, size_t> last_use;
+    for (size_t i = 0; i < block.size(); ++i) {
+      for (const std::string& name : loop::names_of({block[i]})) last_use[name] = i;
+    }
+    int64_t most = 0;
+    int64_t live = 0;
+    std::multimap<size_t, int64_t> until;  // bytes, by the statement that uses them last
+    for (size_t i = 0; i < block.size(); ++i) {
+      if (const auto* let = std::get_if<loop::Let>(&block[i].kind)) {
+        const int64_t bytes = bytes_of(let->value->type);
+        live += bytes;
+        until.emplace(last_use.at(let->name), bytes);
+      }
+      const int64_t inside =
+          std::visit([&](const auto& kind) { return live_in_kind(kind); }, block[i].kind);
+      most = std::max(most, live + inside);
+      for (; !until.empty() && until.begin()->first <= i; until.erase(until.begin())) {
+        live -= until.begin()->second;
+      }
+    }
+    return most;
+  }
+
+  int64_t live_in_kind(const loop::For& loop) {
     visit(loop.begin);
     visit(loop.end);
-    visit(loop.body);
+    return 2 * kWordBytes + live_in(loop.body);
   }
-  void visit_kind(const loop::If& branch) {
+  int64_t live_in_kind(const loop::If& branch) {
     visit(branch.condition);
-    visit(branch.then_body);
-    visit(branch.else_body);
+    const int64_t if_true = live_in(branch.then_body);
+    return std::max(if_true, live_in(branch.else_body));
   }
-  void visit_kind(const loop::Let& let) {
-    add_scalar(let.value->type);
+  int64_t live_in_kind(const loop::Let& let) {
     visit(let.value);
+    return 0;
   }
-  void visit_kind(const loop::Assign& assign) { visit(assign.value); }
-  void visit_kind(const loop::LocalArray& array) {
+  int64_t live_in_kind(const loop::Assign& assign) {
+    visit(assign.value);
+    return 0;
+  }
+  int64_t live_in_kind(const loop::LocalArray& array) {
     bytes_ += array.num_elements * size_in_bytes(array.dtype);
+    return 0;
   }
-  void visit_kind(const loop::Store& store) {
-    add_word();
+  int64_t live_in_kind(const loop::Store& store) {
+    add_address(store.buffer, store.index);
     visit(store.index);
     visit(store.value);
+    return 0;
   }
-  void visit_kind(const loop::Comment&) {}
-  void visit_kind(const loop::CallKernel&) {}
+  static int64_t live_in_kind(const loop::Comment&) { return 0; }
+  static int64_t live_in_kind(const loop::CallKernel&) { return 0; }
+
+  void add_address(const std::string& buffer, loop::Expr index) {
+    const auto* sum = loop::as<loop::BinaryExpr>(index);
+    if (sum && sum->op == loop::BinaryOp::kAdd && loop::as<loop::IntLit>(sum->b)) index = sum->a;
+    addresses_.insert(buffer + "[" + loop::print(index));
+  }
 
   void visit_kind(const loop::IntLit&) {}
   void visit_kind(const loop::FloatLit&) {}
   void visit_kind(const loop::Var&) {}
   void visit_kind(const loop::Load& load) {
-    add_word();
+    add_address(load.buffer, load.index);
     visit(load.index);
   }
   void visit_kind(const loop::UnaryExpr& unary) {
@@ -115,6 +156,8 @@ class Frame {
 
   const std::map<std::string, int64_t>& function_bytes_;
   int64_t bytes_ = 0;
+  int64_t most_live_ = 0;
+  std::set<std::string> addresses_;
   int64_t deepest_callee_ = 0;
   bool has_float_ = false;
   bool has_math_ = false;

@@ -17,6 +17,8 @@ namespace ingot::loop {
 struct Interval {
   int64_t low = 0;
   int64_t high = 0;
+  bool is_constant() const { return low == high; }
+  bool contains(int64_t value) const { return low <= value && value <= high; }
   bool contains(const Interval& other) const { return low <= other.low && other.high <= high; }
   bool operator==(const Interval&) const = default;
 };

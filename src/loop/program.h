@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "loop/expr.h"
+#include "loop/requantization.h"
 #include "tensor/bytes.h"
 #include "tensor/type.h"
 
@@ -158,6 +159,8 @@ struct CallNote {
   std::string kind;                // "conv_2d"
   std::vector<int64_t> operators;  // of the model file
   int64_t macs = 0;
+  std::optional<Requantization> requantization = {};  // of sums with constant weights
+  std::vector<ProvedSum> sums = {};                   // also those that are fused into its stores
 };
 
 struct Program {

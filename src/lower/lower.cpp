@@ -28,6 +28,20 @@ void check_limit(int64_t value, int64_t limit, std::string_view what) {
   throw LimitError(fmt::format("{} come to more than {}, which is the most", what, limit));
 }
 
+// The record with the names of the buffers that the tables' parameters are bound to.
+std::optional<loop::Requantization> with_buffers(std::optional<loop::Requantization> record,
+                                                 const std::vector<loop::Param>& params,
+                                                 const loop::CallKernel& call) {
+  if (!record) return record;
+  for (std::string* table :
+       {&record->multipliers_table, &record->offsets_table, &record->bends_table}) {
+    if (table->empty()) continue;
+    const auto param = std::ranges::find(params, *table, &loop::Param::name);
+    *table = call.args.at(static_cast<size_t>(param - params.begin())).buffer;
+  }
+  return record;
+}
+
 // Builds the program node by node.
 class ProgramBuilder {
  public:
@@ -222,9 +236,12 @@ class ProgramBuilder {
     for (size_t i = 0; i < lowered.args.size(); ++i) {
       call.args.push_back(bind(lowered.args[i], lowered.kernel.params[i].name));
     }
+    const std::vector<loop::Param> params = lowered.kernel.params;
     call.kernel = add_kernel(std::move(lowered.kernel), kind);
+    program_.notes.push_back({node.name, kind, node.sources, macs_of(node),
+                              with_buffers(std::move(lowered.requantization), params, call),
+                              std::move(lowered.sums)});
     program_.runner.emplace_back(std::move(call));
-    program_.notes.push_back({node.name, kind, node.sources, macs_of(node)});
     num_macs_ = checked_add(num_macs_, program_.notes.back().macs).value_or(kMostMacs + 1);
     check_limit(num_macs_, kMostMacs, "the multiply-accumulates of a run");
   }

@@ -13,6 +13,7 @@
 
 #include "ops/access.h"
 #include "ops/fixed_point.h"
+#include "ops/proved_sum.h"
 #include "ops/rescale.h"
 #include "support/check.h"
 
@@ -199,6 +200,54 @@ Expr lower_scaled(Lowering& lowering, const Expr& centred, int64_t bound, int64_
                                           quantize_multiplier(factor), bound << left_shift);
 }
 
+loop::Function less_if_negative_function() {
+  const Expr x = loop::var("x");
+  return {"less_if_negative",
+          {{"x", loop::kInt32}, {"bend", loop::kInt32}},
+          {},
+          x + loop::shr(x, 31) * loop::var("bend"),
+          "x, or x - bend where x is negative",
+          ""};
+}
+
+// A sum of bytes as a proved plane, if there is one; null otherwise.
+Expr lower_plane(Lowering& lowering, Kind kind, const TensorType& x, const TensorType& z,
+                 const TensorType& y, std::span<const Expr> inputs) {
+  const Interval range{lowest(y.dtype), highest(y.dtype)};
+  if (range.high - range.low > 255) return nullptr;
+  const ReferenceFactors factors =
+      reference_factors(kind, integer_rounding(lowering.rounding()), x, z, y);
+  const double sign = kind == Kind::kSub ? -1 : 1;
+  const SumTask task = {.reference =
+                            [&](int64_t a, int64_t b) {
+                              const int64_t sum = reference_quantized(factors, a - x.zero_point(),
+                                                                      b - z.zero_point());
+                              return reference::saturate(sum + y.zero_point(), y.dtype) - range.low;
+                            },
+                        .x = range,
+                        .z = range,
+                        .x_zero_point = x.zero_point(),
+                        .z_zero_point = z.zero_point(),
+                        .x_factor = double{x.scale()} / double{y.scale()},
+                        .z_factor = sign * double{z.scale()} / double{y.scale()},
+                        .clamp = {0, range.high - range.low}};
+  const std::optional<Plane> plane = find_plane(task);
+  if (!plane) return nullptr;
+  lowering.record(loop::ProvedSum{
+      kind == Kind::kSub, x.scale(), z.scale(), y.scale(), x.zero_point(), z.zero_point(),
+      y.zero_point(), range.low, range.high, plane->x_multiplier, plane->z_multiplier,
+      plane->centre, plane->offset, plane->bend, range.low, plane->shift});
+  const Expr products = inputs[0] * plane->x_multiplier + inputs[1] * plane->z_multiplier;
+  Expr sum = products + (plane->centre + plane->offset);
+  if (plane->bend != 0) {
+    lowering.use(less_if_negative_function());
+    sum =
+        loop::call("less_if_negative", loop::kInt32, {products + plane->centre, lit(plane->bend)}) +
+        plane->offset;
+  }
+  return clamp_to(loop::shr(sum, plane->shift), 0, range.high - range.low) + range.low;
+}
+
 Expr element(Lowering& lowering, const Op& op, std::span<const TensorType* const> types,
              const TensorType& y, std::span<const Expr> inputs) {
   const Kind kind = std::get<Binary>(op).kind;
@@ -217,6 +266,7 @@ Expr element(Lowering& lowering, const Op& op, std::span<const TensorType* const
                               lowering, centred_x * centred_z,
                               quantize_multiplier(product_factor(x, z, y)), bound_x * bound_z));
   }
+  if (Expr value = lower_plane(lowering, kind, x, z, y, inputs)) return value;
   const SumFactors factors = sum_factors(kind, x, z, y);
   const Expr scaled_x = lower_scaled(lowering, centred_x, bound_x, factors.left_shift, factors.x);
   const Expr scaled_z = lower_scaled(lowering, centred_z, bound_z, factors.left_shift, factors.z);

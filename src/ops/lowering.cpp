@@ -129,6 +129,10 @@ loop::Block Lowering::store(const Expr& index, Expr value) {
   return block;
 }
 
+void Lowering::record(const loop::ProvedSum& sum) {
+  if (std::ranges::find(result_.sums, sum) == result_.sums.end()) result_.sums.push_back(sum);
+}
+
 std::string Lowering::fresh(const std::string& name) {
   if (names_.insert(name).second) return name;
   // Names are never given back, so the search goes on where the last one ended.

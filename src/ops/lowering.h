@@ -8,8 +8,10 @@
 // width.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,7 +35,9 @@ using KernelArg = std::variant<ValueId, ConstantArg, ScratchArg>;
 struct LoweredKernel {
   loop::Kernel kernel;  // without a name
   std::vector<KernelArg> args;
-  std::vector<loop::Function> functions;  // that the kernel calls, callees first
+  std::vector<loop::Function> functions;               // that the kernel calls, callees first
+  std::optional<loop::Requantization> requantization;  // tables by the names of their parameters
+  std::vector<loop::ProvedSum> sums;
 };
 
 class Lowering {
@@ -70,6 +74,14 @@ class Lowering {
   // Stores the produced element with flat row-major index `index` of the output. `channel` is the
   // index along the last dimension where the caller has it at hand (epilogues may use it).
   loop::Block store(const loop::Expr& index, loop::Expr value);
+
+  // What a note of the kernel's calls is to say of its rescaling.
+  void record(loop::Requantization requantization) {
+    result_.requantization = std::move(requantization);
+  }
+
+  // The same of a sum; saying it twice changes nothing.
+  void record(const loop::ProvedSum& sum);
 
   // A name for a local that no other local or parameter of this kernel has.
   std::string fresh(const std::string& name);

@@ -96,7 +96,22 @@ Fault check_bias(const TensorType& bias, int64_t channels) {
       fmt::format("the bias has shape {}, [{}] is needed", print(bias.shape), channels));
 }
 
-// Calls f(channel, magnitude) for each weight.
+// The range that the operator's output ends in: that of its type, or of the clamps fused to it.
+Interval clamp_of_output(const Lowering& lowering) {
+  const DType dtype = lowering.output_type().dtype;
+  Interval range{lowest(dtype), highest(dtype)};
+  for (const Step& step : lowering.node().epilogue) {
+    const auto* clamp = std::get_if<Clamp>(&step.op);
+    if (!clamp) break;
+    const auto low = static_cast<double>(range.low);
+    const auto high = static_cast<double>(range.high);
+    range.low = static_cast<int64_t>(std::clamp(std::ceil(clamp->low), low, high));
+    range.high = static_cast<int64_t>(std::clamp(std::floor(clamp->high), low, high));
+  }
+  return range;
+}
+
+// Calls f(channel, w - zero_point) for each weight.
 template <class F>
 void for_each_weight(const TensorType& type, const Bytes& bytes, int64_t channel_axis, F f) {
   const int64_t channels = type.shape[static_cast<size_t>(channel_axis)];
@@ -108,7 +123,7 @@ void for_each_weight(const TensorType& type, const Bytes& bytes, int64_t channel
   while (i < count) {
     const int64_t channel = i / inner % channels;
     for (const int64_t end = i + inner; i < end; ++i) {
-      f(channel, std::abs(static_cast<int8_t>(view[static_cast<size_t>(i)]) - zero_point));
+      f(channel, static_cast<int8_t>(view[static_cast<size_t>(i)]) - zero_point);
     }
   }
 }
@@ -154,14 +169,36 @@ int64_t accumulator_bound(const TensorType& x, const TensorType& weights, const 
       std::max(highest(x.dtype) - zero_point, std::abs(lowest(x.dtype) - zero_point));
   const auto channels = static_cast<size_t>(weights.shape[static_cast<size_t>(channel_axis)]);
   std::vector<int64_t> bounds(channels, 0);
-  for_each_weight(weights, weight_bytes, channel_axis, [&](int64_t channel, int64_t magnitude) {
-    bounds[static_cast<size_t>(channel)] += magnitude * largest_x;
+  for_each_weight(weights, weight_bytes, channel_axis, [&](int64_t channel, int64_t weight) {
+    bounds[static_cast<size_t>(channel)] += std::abs(weight) * largest_x;
   });
   if (bias) {
     const std::vector<int32_t> values = bias->as<int32_t>();
     for (size_t c = 0; c < channels; ++c) bounds[c] += std::abs(int64_t{values.at(c)});
   }
   return std::ranges::max(bounds);
+}
+
+std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& weights,
+                                         const Bytes& weight_bytes, const Bytes* bias,
+                                         int64_t channel_axis, bool zero_point_in_bias) {
+  const int64_t zero_point = zero_point_in_bias ? 0 : x.zero_point();
+  const Interval values = {lowest(x.dtype) - zero_point, highest(x.dtype) - zero_point};
+  const auto channels = static_cast<size_t>(weights.shape[static_cast<size_t>(channel_axis)]);
+  std::vector<Interval> ranges(channels, Interval{0, 0});
+  for_each_weight(weights, weight_bytes, channel_axis, [&](int64_t channel, int64_t weight) {
+    Interval& range = ranges[static_cast<size_t>(channel)];
+    range.low += std::min(weight * values.low, weight * values.high);
+    range.high += std::max(weight * values.low, weight * values.high);
+  });
+  if (bias) {
+    const std::vector<int32_t> biases = bias->as<int32_t>();
+    for (size_t c = 0; c < channels; ++c) {
+      ranges[c].low += biases.at(c);
+      ranges[c].high += biases.at(c);
+    }
+  }
+  return ranges;
 }
 
 bool weights_are_constant(Operands inputs) { return inputs[1].is_constant(); }
@@ -183,28 +220,61 @@ WeightedSum::WeightedSum(Lowering& lowering, int64_t channel_axis, bool zero_poi
     : lowering_(lowering),
       x_(lowering.input(0, "x")),
       weights_(lowering.input(1, "w")),
-      bias_(lowering.has_input(2) ? lowering.input(2, "bias") : ""),
       accumulator_(lowering.fresh("acc")),
       scaled_(lowering.fresh("scaled")) {
   const TensorType& x = lowering.input_type(0);
-  const TensorType& weights = lowering.input_type(1);
-  const TensorType& y = lowering.output_type();
   if (is_float(x.dtype)) {
     accumulator_dtype_ = x.dtype;
-    return;
+  } else {
+    x_offset_ = zero_point_in_bias ? 0 : -x.zero_point();
+    weight_offset_ = -lowering.input_type(1).quantization->zero_points.front();
+    prepare_rescaling(channel_axis, zero_point_in_bias);
   }
-  x_offset_ = zero_point_in_bias ? 0 : -x.zero_point();
-  weight_offset_ = -weights.quantization->zero_points.front();
-  Rescale rescale;
-  rescale.factors.clear();
+  const bool adds_bias = lowering.has_input(2) && !(proved_ && proved_->takes_bias());
+  if (adds_bias) bias_ = lowering.input(2, "bias");
+}
+
+void WeightedSum::prepare_rescaling(int64_t channel_axis, bool zero_point_in_bias) {
+  const TensorType& x = lowering_.input_type(0);
+  const TensorType& weights = lowering_.input_type(1);
+  const TensorType& y = lowering_.output_type();
+  const Bytes* bias = lowering_.has_input(2) ? &lowering_.input_constant(2) : nullptr;
+  RescaleTask task;
   const auto count = static_cast<int64_t>(weights.quantization->scales.size());
   for (int64_t c = 0; c < count; ++c) {
-    rescale.factors.push_back(rescale_factor(x, weights, y, c, lowering.rounding()));
+    task.factors.push_back(rescale_factor(x, weights, y, c, lowering_.rounding()));
   }
-  const Bytes* bias = bias_.empty() ? nullptr : &lowering.input_constant(2);
-  rescale.accumulator_bound = accumulator_bound(x, weights, lowering.input_constant(1), bias,
-                                                channel_axis, zero_point_in_bias);
-  requantizer_.emplace(lowering, rescale);
+  const Bytes& weight_bytes = lowering_.input_constant(1);
+  task.accumulators =
+      accumulator_ranges(x, weights, weight_bytes, bias, channel_axis, zero_point_in_bias);
+  if (bias) {
+    const std::vector<int32_t> biases = bias->as<int32_t>();
+    task.biases.assign(biases.begin(), biases.end());
+  }
+  task.zero_point = y.zero_point();
+  task.clamp = clamp_of_output(lowering_);
+  task.rounding = lowering_.rounding();
+  loop::Requantization record;
+  if (const std::optional<ProvedRescale> proved = prove_rescale(task)) {
+    proved_.emplace(lowering_, task, *proved);
+    record = proved_->record();
+  } else {
+    if (bias) bias_ = lowering_.input(2, "bias");
+    requantizer_.emplace(
+        lowering_, Rescale{task.factors, accumulator_bound(x, weights, weight_bytes, bias,
+                                                           channel_axis, zero_point_in_bias)});
+  }
+  record.input_scale = x.scale();
+  record.weight_scales = weights.quantization->scales;
+  record.output_scale = y.scale();
+  record.zero_point = task.zero_point;
+  record.lowest = task.clamp.low;
+  record.highest = task.clamp.high;
+  for (const Interval& range : task.accumulators) {
+    record.accumulator_low.push_back(range.low);
+    record.accumulator_high.push_back(range.high);
+  }
+  lowering_.record(std::move(record));
 }
 
 Block WeightedSum::start(const Expr& channel) const {
@@ -226,13 +296,22 @@ Block WeightedSum::add(const Expr& x_index, const Expr& weight_index) const {
 }
 
 Block WeightedSum::finish(const Expr& y_index, const Expr& channel) const {
-  if (!requantizer_) {
+  if (accumulator_dtype_ == DType::kFloat32) {
     if (bias_.empty()) return lowering_.store(y_index, accumulator());
     return lowering_.store(y_index,
                            accumulator() + Lowering::load(bias_, DType::kFloat32, channel));
   }
-  Block block = {loop::Let{scaled_, requantizer_->apply(accumulator(), channel)}};
-  const Expr value = saturate_to(lowering_.output_type(), loop::var(scaled_));
+  const Expr scaled = proved_ ? proved_->apply(accumulator(), channel)
+                              : requantizer_->apply(accumulator(), channel);
+  Block block = {loop::Let{scaled_, scaled}};
+  const TensorType& y = lowering_.output_type();
+  Expr value = loop::var(scaled_);
+  if (!proved_) {
+    value = saturate_to(y, value);
+  } else if (proved_->clamps()) {
+    const int64_t base = proved_->base();
+    value = clamp_to(value, lowest(y.dtype) - base, highest(y.dtype) - base) + base;
+  }
   append(block, lowering_.store(y_index, value));
   return block;
 }

@@ -17,6 +17,7 @@
 #include "ops/checks.h"
 #include "ops/fixed_point.h"
 #include "ops/lowering.h"
+#include "ops/proved_rescale.h"
 #include "ops/reference_math.h"
 
 namespace ingot {
@@ -50,6 +51,12 @@ inline double rescale_factor(const TensorType& x, const TensorType& weights, con
 int64_t accumulator_bound(const TensorType& x, const TensorType& weights, const Bytes& weight_bytes,
                           const Bytes* bias, int64_t channel_axis, bool zero_point_in_bias);
 
+// By channel, the sums of bias and (x - zero_point(x)) * (w - zero_point(w)) that inputs of any
+// values of x's type can give; where terms are left out at a border, these are within it.
+std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& weights,
+                                         const Bytes& weight_bytes, const Bytes* bias,
+                                         int64_t channel_axis, bool zero_point_in_bias);
+
 // For limits.
 bool weights_are_constant(Operands inputs);
 bool bias_is_constant(Operands inputs);
@@ -74,6 +81,9 @@ class WeightedSum {
  private:
   loop::Expr accumulator() const { return loop::var(accumulator_, loop::Type{accumulator_dtype_}); }
 
+  // Decides how accumulators are rescaled.
+  void prepare_rescaling(int64_t channel_axis, bool zero_point_in_bias);
+
   Lowering& lowering_;
   std::string x_;
   std::string weights_;
@@ -83,10 +93,20 @@ class WeightedSum {
   DType accumulator_dtype_ = DType::kInt32;
   std::string accumulator_;
   std::string scaled_;
-  std::optional<Requantizer> requantizer_;  // none for floats
+  // At most one of them; none for floats.
+  std::optional<ProvedRescaler> proved_;
+  std::optional<Requantizer> requantizer_;
 };
 
 namespace reference {
+
+// The output element of an accumulator of channel `channel`.
+inline int64_t output_of_sum(int64_t sum, const TensorType& x, const TensorType& weights,
+                             const TensorType& y, int64_t channel, Rounding rounding) {
+  const double factor = rescale_factor(x, weights, y, channel, rounding);
+  const int64_t scaled = requantize(saturate32(sum), factor, rounding);
+  return saturate(y.zero_point() + scaled, y.dtype);
+}
 
 // Writes output element `y_index` of channel `channel`. `for_each_term(f)` calls f(x_index,
 // weight_index) for each term in order.
@@ -108,9 +128,7 @@ void weighted_sum(std::span<const TensorView> inputs, const MutableTensorView& y
   int64_t sum = has_bias ? int_at(inputs[2], channel) : 0;
   for_each_term(
       [&](int64_t xi, int64_t wi) { sum += (int_at(x, xi) - x_zero) * (int_at(w, wi) - w_zero); });
-  const double factor = rescale_factor(*x.type, *w.type, *y.type, channel, rounding);
-  const int64_t scaled = requantize(saturate32(sum), factor, rounding);
-  set_int(y, y_index, saturate(y.type->zero_point() + scaled, y.type->dtype));
+  set_int(y, y_index, output_of_sum(sum, *x.type, *w.type, *y.type, channel, rounding));
 }
 
 }  // namespace reference

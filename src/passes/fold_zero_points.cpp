@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "passes/passes.h"
 
@@ -26,15 +27,21 @@ bool* flag_of(Node& node) {
 // The sum of the weights of each output channel. The channels are the first dimension, but the last
 // of a depthwise filter.
 std::vector<int64_t> channel_sums(const Node& node, const Value& filter) {
-  const std::vector<int8_t> weights = filter.constant->as<int8_t>();
+  const std::span<const uint8_t> weights = filter.constant->view();
   const bool last = node.as<DepthwiseConv2D>() != nullptr;
   const int64_t channels = last ? filter.type.shape.back() : filter.type.shape.front();
   std::vector<int64_t> sums(static_cast<size_t>(channels), 0);
   if (channels == 0) return sums;
-  const int64_t per_channel = static_cast<int64_t>(weights.size()) / channels;
-  for (int64_t i = 0; i < static_cast<int64_t>(weights.size()); ++i) {
-    const int64_t c = last ? i % channels : i / per_channel;
-    sums[static_cast<size_t>(c)] += weights[static_cast<size_t>(i)];
+  const size_t per_channel = weights.size() / sums.size();
+  size_t i = 0;
+  if (last) {
+    for (size_t row = 0; row < per_channel; ++row) {
+      for (int64_t& sum : sums) sum += static_cast<int8_t>(weights[i++]);
+    }
+  } else {
+    for (int64_t& sum : sums) {
+      for (size_t n = 0; n < per_channel; ++n) sum += static_cast<int8_t>(weights[i++]);
+    }
   }
   return sums;
 }

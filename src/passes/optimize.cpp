@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-Graph optimize(Graph graph, Rounding rounding, const PassHook& hook) {
+Graph optimize(Graph graph, Rounding rounding, const PassHook& hook, Shrinking* shrinking) {
   const auto run = [&](std::string_view name, auto pass) {
     graph = pass(std::move(graph));
     if (hook) hook(name, graph);
@@ -14,6 +14,13 @@ Graph optimize(Graph graph, Rounding rounding, const PassHook& hook) {
   run("fold_constants", [&](Graph g) { return fold_constants(std::move(g), rounding); });
   run("fold_padding", fold_padding);
   run("simplify_reshapes", simplify_reshapes);
+  // Before the epilogues, which hide the tensors in between, and after the padding: a padded
+  // tensor whose channel is constant is constant only where the padding holds the same value.
+  run("shrink", [&](Graph g) {
+    Shrunk shrunk = shrink(std::move(g), rounding);
+    if (shrinking) *shrinking = std::move(shrunk.shrinking);
+    return std::move(shrunk.graph);
+  });
   // Before the zero points: a fused step changes nothing about the bias, but a dead reader would.
   run("fuse_epilogues", fuse_epilogues);
   // After the padding: a padded convolution keeps its zero point.

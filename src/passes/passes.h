@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "ops/rules.h"
 #include "passes/constant_nodes.h"
+#include "passes/shrink.h"
 #include "support/diagnostic.h"
 
 namespace ingot {
@@ -46,7 +47,8 @@ Graph remove_dead_nodes(Graph graph);
 // Called after each pass with its name and the graph as it left it.
 using PassHook = std::function<void(std::string_view pass, const Graph& graph)>;
 
-// All passes in their order.
-Graph optimize(Graph graph, Rounding rounding, const PassHook& hook = nullptr);
+// All passes in their order. What shrinking did goes to `shrinking`, if that is given.
+Graph optimize(Graph graph, Rounding rounding, const PassHook& hook = nullptr,
+               Shrinking* shrinking = nullptr);
 
 }  // namespace ingot

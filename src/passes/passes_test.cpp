@@ -320,7 +320,7 @@ TEST(Optimize, CallsItsHookAfterEachPassInOrder) {
       optimize(*graph, Rounding::kDouble,
                [&](std::string_view pass, const Graph&) { seen.emplace_back(pass); });
   EXPECT_THAT(seen,
-              testing::ElementsAre("fold_constants", "fold_padding", "simplify_reshapes",
+              testing::ElementsAre("fold_constants", "fold_padding", "simplify_reshapes", "shrink",
                                    "fuse_epilogues", "fold_zero_points", "remove_dead_nodes"));
   EXPECT_EQ(result.nodes.size(), 1U);
 }

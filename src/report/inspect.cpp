@@ -27,6 +27,12 @@ std::string ports(const loop::Program& program, loop::BufferKind kind) {
   return text;
 }
 
+// "3,727,313 of the model's 7,489,664".
+std::string before_and_after(int64_t left, int64_t removed, std::string_view unit) {
+  const std::string text = grouped(left) + std::string(unit);
+  return removed == 0 ? text : text + " of the model's " + grouped(left + removed);
+}
+
 std::string summary(const InspectFacts& facts) {
   const plan::PoolPlan& pool = facts.arena.plan.pools.at(0);
   const bool has_pools = facts.arena.plan.pools.size() > 1;
@@ -43,7 +49,10 @@ std::string summary(const InspectFacts& facts) {
               fmt::format("{}, compiled into {} steps by {} kernels", facts.operators.size(),
                           facts.program.notes.size(), facts.program.kernels.size()));
   text += row("tensors", grouped(facts.num_tensors));
-  text += row("MACs", grouped(macs_of(facts.program)));
+  const int64_t macs = macs_of(facts.program);
+  text += row("MACs", before_and_after(macs, facts.macs_removed, ""));
+  text +=
+      row("filters", before_and_after(facts.filter_bytes, facts.filter_bytes_removed, " bytes"));
   text += row("weights", grouped(weights_bytes(facts.program)) + " bytes");
   text += row("arena", fmt::format("{} bytes, {}", grouped(facts.arena.bytes), proof));
   for (size_t p = 1; p < facts.arena.plan.pools.size(); ++p) {
@@ -119,6 +128,9 @@ Json inspect_json(const InspectFacts& facts) {
           {"steps", facts.program.notes.size()},
           {"kernels", facts.program.kernels.size()},
           {"macs", macs_of(facts.program)},
+          {"macs_removed", facts.macs_removed},
+          {"filter_bytes", facts.filter_bytes},
+          {"filter_bytes_removed", facts.filter_bytes_removed},
           {"weights_bytes", weights_bytes(facts.program)},
           {"arena_bytes", facts.arena.bytes},
           {"lower_bound_bytes", pool.lower_bound_bytes},

@@ -30,6 +30,10 @@ struct InspectFacts {
   const ArenaFacts& arena;
   std::vector<OperatorFacts> operators;
   int64_t num_tensors = 0;
+  // Of the model, what the program does without.
+  int64_t macs_removed = 0;
+  int64_t filter_bytes = 0;  // filters and weights that are left, without biases
+  int64_t filter_bytes_removed = 0;
 };
 
 // 2656768 as "2,656,768".

@@ -31,17 +31,73 @@ void collect_calls(const loop::Block& runner, std::vector<std::string>& kernels)
   }
 }
 
+// Numbers of 64 bits, which not every reader of JSON keeps, as text.
+std::vector<std::string> as_text(const std::vector<int64_t>& numbers) {
+  std::vector<std::string> texts;
+  for (const int64_t n : numbers) texts.push_back(std::to_string(n));
+  return texts;
+}
+
+Json requantization_json(const loop::Requantization& r) {
+  Json json = {
+      {"input_scale", static_cast<double>(r.input_scale)},
+      {"weight_scales", std::vector<double>(r.weight_scales.begin(), r.weight_scales.end())},
+      {"output_scale", static_cast<double>(r.output_scale)},
+      {"zero_point", r.zero_point},
+      {"lowest", r.lowest},
+      {"highest", r.highest},
+      {"accumulators",
+       {{"dtype", "int32"}, {"low", r.accumulator_low}, {"high", r.accumulator_high}}},
+      {"proved", r.proved}};
+  if (!r.proved) return json;
+  json["base"] = r.base;
+  json["shift"] = r.shift;
+  json["clamps"] = r.clamps;
+  json["multipliers"] = r.multipliers;
+  json["offsets"] = as_text(r.offsets);
+  if (!r.bends.empty()) json["bends"] = r.bends;
+  if (!r.biases_in_offsets.empty()) json["biases_in_offsets"] = r.biases_in_offsets;
+  Json tables = Json::object();
+  if (!r.multipliers_table.empty()) tables["multipliers"] = r.multipliers_table;
+  if (!r.offsets_table.empty()) tables["offsets"] = r.offsets_table;
+  if (!r.bends_table.empty()) tables["bends"] = r.bends_table;
+  json["tables"] = std::move(tables);
+  return json;
+}
+
+Json sum_json(const loop::ProvedSum& s) {
+  return {{"kind", s.subtracts ? "sub" : "add"},
+          {"x_scale", static_cast<double>(s.x_scale)},
+          {"z_scale", static_cast<double>(s.z_scale)},
+          {"output_scale", static_cast<double>(s.output_scale)},
+          {"x_zero_point", s.x_zero_point},
+          {"z_zero_point", s.z_zero_point},
+          {"zero_point", s.zero_point},
+          {"lowest", s.lowest},
+          {"highest", s.highest},
+          {"x_multiplier", s.x_multiplier},
+          {"z_multiplier", s.z_multiplier},
+          {"centre", s.centre},
+          {"offset", s.offset},
+          {"bend", s.bend},
+          {"base", s.base},
+          {"shift", s.shift}};
+}
+
 Json operators_json(const loop::Program& program) {
   std::vector<std::string> kernels;
   collect_calls(program.runner, kernels);
   Json operators = Json::array();
   for (size_t i = 0; i < program.notes.size(); ++i) {
     const loop::CallNote& note = program.notes[i];
-    operators.push_back({{"name", note.name},
-                         {"kind", note.kind},
-                         {"macs", note.macs},
-                         {"function", program.name + "_" + kernels.at(i)},
-                         {"operators", note.operators}});
+    Json json = {{"name", note.name},
+                 {"kind", note.kind},
+                 {"macs", note.macs},
+                 {"function", program.name + "_" + kernels.at(i)},
+                 {"operators", note.operators}};
+    if (note.requantization) json["requantisation"] = requantization_json(*note.requantization);
+    for (const loop::ProvedSum& sum : note.sums) json["sums"].push_back(sum_json(sum));
+    operators.push_back(std::move(json));
   }
   return operators;
 }
@@ -194,11 +250,12 @@ Json metadata(const loop::Program& program, const ArenaFacts& arena, const Model
                {"stack_bytes", optional_number(facts.stack_bytes)},
                {"weights_bytes", weights_bytes(program)},
                {"macs", macs_of(program)},
-               {"macs_removed", 0},
+               {"macs_removed", facts.macs_removed},
                {"inputs", ports_json(program, loop::BufferKind::kInput)},
                {"outputs", ports_json(program, loop::BufferKind::kOutput)},
                {"operators", operators_json(program)},
                {"plan", plan_json(program, arena)}};
+  if (!facts.shrinking.is_null()) json["shrinking"] = facts.shrinking;
   if (arena.plan.pools.size() > 1) json["memory"] = memory_json(program, arena);
   return json;
 }

@@ -30,6 +30,8 @@ struct ModelFacts {
   std::string target;
   std::vector<std::string> compile_flags;
   std::optional<int64_t> stack_bytes;
+  int64_t macs_removed = 0;  // that the model has and the program has not
+  Json shrinking = {};       // what was removed; null: nothing
 };
 
 // What is stored of the model: the bytes of all constants of the program.

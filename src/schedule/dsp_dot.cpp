@@ -351,7 +351,8 @@ class DotBuilder {
       params.push_back(sums);
     }
     out.kernel.params = std::move(params);
-    const WeightTable table = weight_table();
+    const WeightTable table =
+        weight_table(c_, run_, ranges_, channels_, channel_, pairs_per_group_);
     out.source = c_.w.buffer;
     const int64_t largest_x = largest_magnitude_of_x();
     out.fits = [table, largest_x](const Bytes& w) { return table.fits(w, largest_x); };
@@ -371,72 +372,6 @@ class DotBuilder {
 
   int64_t largest_magnitude_of_x() const {
     return std::max({int64_t{128}, std::abs(c_.x.offset - 128), std::abs(c_.x.offset + 127)});
-  }
-
-  WeightTable weight_table() const {
-    WeightTable table;
-    table.pairs_per_group = pairs_per_group_;
-    table.num_channels = *channel_.extent();
-    table.offset = c_.w.offset;
-    for (int64_t o = 0; o < num_outer_channels(); ++o) {
-      std::map<std::string, int64_t> at = zero_of_all();
-      set_mixed_radix(at, channels_, o);
-      for (int64_t channel = 0; channel < *channel_.extent(); ++channel) {
-        at[channel_.variable] = channel;
-        table.rows.push_back(row_of_channel(at));
-        table.terms.push_back(terms_of_channel(at));
-      }
-    }
-    return table;
-  }
-
-  std::map<std::string, int64_t> zero_of_all() const {
-    std::map<std::string, int64_t> at;
-    for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    for (const LoopRange& axis : c_.sums) at[axis.variable] = 0;
-    return at;
-  }
-
-  static void set_mixed_radix(std::map<std::string, int64_t>& at,
-                              const std::vector<LoopRange>& axes, int64_t number) {
-    for (size_t a = axes.size(); a-- > 0;) {
-      at[axes[a].variable] = number % *axes[a].extent();
-      number /= *axes[a].extent();
-    }
-  }
-
-  // Where the weights of one channel stand, in the order in which the kernel reads them.
-  std::vector<int64_t> row_of_channel(std::map<std::string, int64_t> at) const {
-    std::vector<int64_t> row;
-    for (int64_t step = 0; step < outer_sum_steps(); ++step) {
-      set_outer_sums(at, step);
-      for (int64_t i = 0; i < run_.num_words * kWord; ++i) {
-        const std::optional<int64_t> element = run_.element_at(i / kWord, i % kWord);
-        if (element) set_run_variables(c_, run_, ranges_, *element, at);
-        row.push_back(element ? c_.w.index.at(at) : -1);
-      }
-    }
-    return row;
-  }
-
-  // Where each weight of one channel stands.
-  std::vector<int64_t> terms_of_channel(std::map<std::string, int64_t> at) const {
-    std::vector<int64_t> terms;
-    for (int64_t step = 0; step < outer_sum_steps(); ++step) {
-      set_outer_sums(at, step);
-      for (int64_t i = 0; i < run_.length; ++i) {
-        set_run_variables(c_, run_, ranges_, i, at);
-        terms.push_back(c_.w.index.at(at));
-      }
-    }
-    return terms;
-  }
-
-  void set_outer_sums(std::map<std::string, int64_t>& at, int64_t step) const {
-    for (size_t s = run_.num_outer; s-- > 0;) {
-      at[c_.sums[s].variable] = step % ranges_[s].full.end;
-      step /= ranges_[s].full.end;
-    }
   }
 
   // ---- Names.

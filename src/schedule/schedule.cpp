@@ -107,9 +107,19 @@ std::optional<Both> reschedule(const loop::Program& program, const loop::Kernel&
   return std::nullopt;
 }
 
+// Nests as they are: one loop body per kernel is the least code.
+Scheduled unchanged(loop::Program program) {
+  Scheduled scheduled;
+  for (const loop::Kernel& kernel : program.kernels) scheduled.reversed.push_back(reverse(kernel));
+  scheduled.program = std::move(program);
+  return scheduled;
+}
+
 }  // namespace
 
-Scheduled schedule(loop::Program program, const Target& target) {
+Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
+  if (goal == Goal::kSize) return unchanged(std::move(program));
+
   Scheduled scheduled;
   int64_t weights_left = kMostWeightsOfAll;
   for (size_t k = 0; k < program.kernels.size(); ++k) {

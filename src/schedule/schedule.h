@@ -17,7 +17,11 @@ struct Scheduled {
   std::vector<std::optional<loop::Kernel>> reversed;
 };
 
-Scheduled schedule(loop::Program program, const Target& target);
+// What matters most: instructions, or bytes of code. (Bytes of RAM: the driver takes the better of
+// the two.)
+enum class Goal : uint8_t { kSpeed, kSize };
+
+Scheduled schedule(loop::Program program, const Target& target, Goal goal = Goal::kSpeed);
 
 // `kernel` with all loops that write outputs run from the last iteration to the first; loops that
 // only sum keep their order, as the order of floating-point sums counts. Nothing if it has no such

@@ -31,6 +31,14 @@ bool is_liftable(const Expr& e) {
   return loop::as<loop::IntLit>(e) && e->type.dtype != DType::kBool && e->type.is_scalar();
 }
 
+// The amount of a 64-bit shift: known at compile time it is a move, else it is many instructions.
+bool is_wide_shift(const Expr& e, size_t operand) {
+  const auto* binary = loop::as<loop::BinaryExpr>(e);
+  const bool shifts =
+      binary && (binary->op == loop::BinaryOp::kShl || binary->op == loop::BinaryOp::kShr);
+  return shifts && operand == 1 && e->type.dtype == DType::kInt64;
+}
+
 // Visits the literals of a kernel in textual order; each may be replaced.
 class LiteralWalk {
  public:
@@ -82,8 +90,10 @@ class LiteralWalk {
     }
     if (loop::as<loop::Load>(e)) return e;
     size_t operand = 0;
-    return loop::map_operands(
-        e, [&](const Expr& inner) { return value(inner, role_of(e, operand++, role)); });
+    return loop::map_operands(e, [&](const Expr& inner) {
+      const size_t here = operand++;
+      return is_wide_shift(e, here) ? inner : value(inner, role_of(e, here, role));
+    });
   }
 
   // What an operand is to the expression around it.

@@ -11,8 +11,8 @@
 namespace ingot {
 
 // `program` with such kernels merged into the first of them. Literals in bounds of loops,
-// conditions of branches and indices stay, so that every access is proved for all calls at once;
-// where that takes a literal that differs, kernels stay apart.
+// conditions of branches, indices and amounts of 64-bit shifts stay, so that every access is proved
+// for all calls at once; where that takes a literal that differs, kernels stay apart.
 loop::Program share_kernels(loop::Program program);
 
 }  // namespace ingot

@@ -8,6 +8,89 @@
 #include "support/arithmetic.h"
 
 namespace ingot {
+namespace {
+
+// Walks over the weights of one channel.
+class ChannelWalk {
+ public:
+  ChannelWalk(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges)
+      : c_(c), run_(run), ranges_(ranges) {
+    for (const LoopRange& axis : c.outer) at_[axis.variable] = 0;
+    for (size_t s = 0; s < run.num_outer; ++s) outer_steps_ *= ranges[s].full.end;
+  }
+
+  void set(const std::string& variable, int64_t value) { at_[variable] = value; }
+  void set(const std::vector<LoopRange>& axes, int64_t number) {
+    for (size_t a = axes.size(); a-- > 0;) {
+      at_[axes[a].variable] = number % *axes[a].extent();
+      number /= *axes[a].extent();
+    }
+  }
+
+  // Where each weight stands.
+  std::vector<int64_t> terms() {
+    std::vector<int64_t> terms;
+    for (int64_t step = 0; step < outer_steps_; ++step) {
+      set_outer_sums(step);
+      for (int64_t i = 0; i < run_.length; ++i) terms.push_back(place_of(i));
+    }
+    return terms;
+  }
+
+  // The same in the order of the words that are read, with -1 where a word has no weight.
+  std::vector<int64_t> words() {
+    std::vector<int64_t> row;
+    for (int64_t step = 0; step < outer_steps_; ++step) {
+      set_outer_sums(step);
+      for (int64_t i = 0; i < run_.num_words * Run::kWord; ++i) {
+        const std::optional<int64_t> element = run_.element_at(i / Run::kWord, i % Run::kWord);
+        row.push_back(element ? place_of(*element) : -1);
+      }
+    }
+    return row;
+  }
+
+ private:
+  void set_outer_sums(int64_t step) {
+    for (size_t s = run_.num_outer; s-- > 0;) {
+      at_[c_.sums[s].variable] = step % ranges_[s].full.end;
+      step /= ranges_[s].full.end;
+    }
+  }
+  int64_t place_of(int64_t element) {
+    set_run_variables(c_, run_, ranges_, element, at_);
+    return c_.w.index.at(at_);
+  }
+
+  const Contraction& c_;
+  const Run& run_;
+  const std::vector<SumRange>& ranges_;
+  std::map<std::string, int64_t> at_;
+  int64_t outer_steps_ = 1;
+};
+
+}  // namespace
+
+WeightTable weight_table(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,
+                         const std::vector<LoopRange>& outer_channels, const LoopRange& channel,
+                         int64_t pairs_per_group) {
+  WeightTable table;
+  table.pairs_per_group = pairs_per_group;
+  table.num_channels = *channel.extent();
+  table.offset = c.w.offset;
+  int64_t outer = 1;
+  for (const LoopRange& axis : outer_channels) outer *= *axis.extent();
+  ChannelWalk walk(c, run, ranges);
+  for (int64_t o = 0; o < outer; ++o) {
+    walk.set(outer_channels, o);
+    for (int64_t k = 0; k < table.num_channels; ++k) {
+      walk.set(channel.variable, k);
+      table.rows.push_back(walk.words());
+      table.terms.push_back(walk.terms());
+    }
+  }
+  return table;
+}
 
 int64_t WeightTable::weight(const Bytes& weights, int64_t element) const {
   if (element < 0) return 0;

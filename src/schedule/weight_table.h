@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedule/run.h"
 #include "tensor/bytes.h"
 
 namespace ingot {
@@ -29,5 +30,10 @@ struct WeightTable {
  private:
   int64_t weight(const Bytes& weights, int64_t element) const;
 };
+
+// `outer_channels`: the loops over channels outside of `channel`.
+WeightTable weight_table(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,
+                         const std::vector<LoopRange>& outer_channels, const LoopRange& channel,
+                         int64_t pairs_per_group);
 
 }  // namespace ingot

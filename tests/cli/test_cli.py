@@ -213,9 +213,23 @@ class Compile(Cli):
         self.assertIn("[file-unwritable]", done.stderr)
 
 
+class Optimize(Cli):
+    def test_size_has_the_plain_loops_and_flags_for_size(self):
+        texts = {}
+        for goal in ("speed", "size", "ram"):
+            self.ingot("compile", self.model, "-o", self.path(goal), "--target", "cortex-m4", "--optimize", goal)
+            with open(self.path(goal + "/net.json")) as file:
+                facts = json.load(file)
+            self.assertEqual(facts["options"]["optimize"], goal)
+            self.assertEqual("-Os" in facts["compile_flags"], goal == "size")
+            with open(self.path(goal + "/net.c")) as file:
+                texts[goal] = file.read()
+        self.assertLess(len(texts["size"]), len(texts["speed"]))
+
+
 class Usage(Cli):
     def test_options_that_are_not_built_are_refused(self):
-        for option in (["--package", "cmake"], ["--weights", "string"], ["--optimize", "ram"],
+        for option in (["--package", "cmake"], ["--weights", "string"],
                        ["--scratch-in-outputs"]):
             done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
             self.assertIn("not available in this version", done.stderr)

@@ -138,8 +138,8 @@ File constant_layers(int64_t layers, int64_t width) {
 File constant_pool() {
   TfliteWriter w;
   const int64_t x = w.constant("x", int8({1, 64, 64, 16}), zeros(64 * 64 * 16));
-  w.output(
-      w.max_pool_2d("y", x, {.filter_h = kMaxInt, .filter_w = kMaxInt, .padding = Padding::SAME}));
+  w.output(w.max_pool_2d(
+      "y", x, {.filter_h = kMaxInt / 2, .filter_w = kMaxInt / 2, .padding = Padding::SAME}));
   return w.bytes();
 }
 
@@ -231,8 +231,13 @@ std::vector<NastyModel> large_models() {
        "is larger than"},
       {"the largest tensor",
        [] {
-         return of_shape({65536, 32768});
+         return of_shape({65535, 32768});
        }},
+      {"a tensor of 2^31 elements",
+       [] {
+         return of_shape({65536, 32768});
+       },
+       "at most 2147483647 elements"},
       {"a zero among huge extents",
        [] {
          return of_shape({kMaxInt, 0, kMaxInt, kMaxInt});
@@ -241,7 +246,8 @@ std::vector<NastyModel> large_models() {
       // K08.
       {"layers on constants", [] { return constant_layers(100, 2048); }},
       {"a huge window over a constant", [] { return constant_pool(); }},
-      {"huge dilation", [] { return dilated(kMaxInt); }},
+      {"huge dilation", [] { return dilated(kMaxInt / 2); }},
+      {"too large a dilation", [] { return dilated(kMaxInt); }, "the dilation is 2147483647"},
       {"convolutions of large images", [] { return convolutions_of_large_images(8); }},
       {"too many multiplications", [] { return convolutions_of_large_images(300); },
        "multiply-accumulates"},

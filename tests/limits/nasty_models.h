@@ -3,6 +3,7 @@
 // little because parts of the file are shared. What a row says is checked by limits_test.cpp.
 #pragma once
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct NastyModel {
   std::string message = {};
   int64_t seconds = 2;  // of the processor, at most, in a release
 };
+// For messages of tests.
+inline void PrintTo(const NastyModel& model, std::ostream* out) { *out << model.name; }
 
 // Many operators and tensors, odd shapes, much to compute at compile time.
 std::vector<NastyModel> large_models();

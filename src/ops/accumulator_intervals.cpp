@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accumulators of weighted sums. A border is no special case: which taps of a window lie inside
+// the image depends on the position, along each axis they are consecutive, and there are at most
+// about twice as many such runs as taps. Prefix sums over the taps give the sum of each.
+#include <iterator>
+
+#include "ops/access.h"
+#include "ops/intervals.h"
+#include "ops/weighted_sum.h"
+#include "ops/window.h"
+
+namespace ingot {
+namespace {
+
+// Taps first .. end-1 of an axis lie inside the image.
+struct Run {
+  int64_t first = 0;
+  int64_t end = 0;
+  bool operator==(const Run&) const = default;
+};
+
+// The distinct runs over all positions. Both ends only fall as the position grows, so equal runs
+// are neighbours.
+std::vector<Run> runs_of(const Window& window) {
+  std::vector<Run> runs;
+  for (int64_t position = 0; position < window.num_positions(); ++position) {
+    const int64_t start = position * window.stride - window.before;
+    Run run;
+    run.first = start >= 0 ? 0 : (-start + window.dilation - 1) / window.dilation;
+    run.end = start >= window.image
+                  ? 0
+                  : std::min(window.kernel, (window.image - 1 - start) / window.dilation + 1);
+    run.first = std::min(run.first, window.kernel);
+    if (run.end < run.first) run = {0, 0};
+    if (runs.empty() || runs.back() != run) runs.push_back(run);
+  }
+  return runs;
+}
+
+// How an operator's weights and inputs go together.
+struct Geometry {
+  int64_t outputs = 1;
+  int64_t terms = 1;  // per tap
+  Windows windows;
+  bool zero_point_in_bias = false;
+  // Indices into the weights and into the channels of x.
+  int64_t tap_stride = 1;
+  int64_t output_stride = 1;
+  int64_t outputs_per_group = 1;  // outputs o of a group read the same channels
+  int64_t channels_per_group = 1;
+
+  int64_t num_taps() const { return windows.y.kernel * windows.x.kernel; }
+  int64_t weight(int64_t output, int64_t tap, int64_t term) const {
+    return output * output_stride + tap * tap_stride + term;
+  }
+  int64_t channel(int64_t output, int64_t term) const {
+    return output / outputs_per_group * channels_per_group + term;
+  }
+};
+
+template <class Convolution>
+Windows windows_of(const Convolution& conv, const Shape& x, const Shape& filter) {
+  const Padding& p = conv.padding;
+  return {{x[1], filter[1], conv.stride_h, conv.dilation_h, p.top, p.bottom},
+          {x[2], filter[2], conv.stride_w, conv.dilation_w, p.left, p.right}};
+}
+
+Geometry geometry_of(const Op& op, const Shape& x, const Shape& weights) {
+  Geometry g;
+  if (const auto* conv = std::get_if<Conv2D>(&op)) {
+    g.outputs = weights[0];
+    g.terms = weights[3];
+    g.windows = windows_of(*conv, x, weights);
+    g.zero_point_in_bias = conv->zero_point_in_bias;
+    g.tap_stride = weights[3];
+    g.output_stride = g.num_taps() * weights[3];
+    g.outputs_per_group = weights[0] / conv->groups;
+    g.channels_per_group = weights[3];
+  } else if (const auto* depthwise = std::get_if<DepthwiseConv2D>(&op)) {
+    g.outputs = weights[3];
+    g.windows = windows_of(*depthwise, x, weights);
+    g.zero_point_in_bias = depthwise->zero_point_in_bias;
+    g.tap_stride = weights[3];
+    g.outputs_per_group = weights[3] / x[3];
+  } else {
+    g.outputs = weights[0];
+    g.terms = weights[1];
+    g.zero_point_in_bias = std::get<FullyConnected>(op).zero_point_in_bias;
+    g.output_stride = weights[1];
+    g.outputs_per_group = weights[0];
+    g.channels_per_group = weights[1];
+  }
+  return g;
+}
+
+// Sums over rectangles of taps, of one output channel.
+class TapSums {
+ public:
+  TapSums(int64_t rows, int64_t columns)
+      : columns_(columns), sums_(static_cast<size_t>((rows + 1) * (columns + 1))) {}
+
+  // To be called for each tap, row by row.
+  void set(int64_t row, int64_t column, Interval sum) {
+    const Interval up = at(row, column + 1);
+    const Interval left = at(row + 1, column);
+    const Interval corner = at(row, column);
+    at(row + 1, column + 1) = {up.low + left.low - corner.low + sum.low,
+                               up.high + left.high - corner.high + sum.high};
+  }
+  Interval over(Run rows, Run columns) const {
+    const auto part = [&](auto end) {
+      return at(rows.end, columns.end).*end - at(rows.first, columns.end).*end -
+             at(rows.end, columns.first).*end + at(rows.first, columns.first).*end;
+    };
+    return {part(&Interval::low), part(&Interval::high)};
+  }
+
+ private:
+  const Interval& at(int64_t row, int64_t column) const {
+    return sums_[static_cast<size_t>(row * (columns_ + 1) + column)];
+  }
+  Interval& at(int64_t row, int64_t column) {
+    return sums_[static_cast<size_t>(row * (columns_ + 1) + column)];
+  }
+
+  int64_t columns_;
+  std::vector<Interval> sums_;
+};
+
+class RangesOfSums {
+ public:
+  RangesOfSums(const Op& op, Operands inputs, const std::vector<Interval>& x)
+      : x_type_(*inputs[0].type),
+        weights_type_(*inputs[1].type),
+        weights_{&weights_type_, inputs[1].constant->view()},
+        geometry_(geometry_of(op, x_type_.shape, weights_type_.shape)),
+        rows_(runs_of(geometry_.windows.y)),
+        columns_(runs_of(geometry_.windows.x)) {
+    const bool dense = std::holds_alternative<FullyConnected>(op);
+    x_ = dense ? regroup(x, geometry_.terms) : x;
+    const int64_t zero = geometry_.zero_point_in_bias ? 0 : x_type_.zero_point();
+    for (Interval& channel : x_) channel = {channel.low - zero, channel.high - zero};
+    if (inputs.size() > 2 && inputs[2].present()) bias_ = inputs[2].constant->as<int32_t>();
+  }
+
+  int64_t num_outputs() const { return geometry_.outputs; }
+
+  AccumulatorRange of_output(int64_t output) const {
+    const int64_t bias = bias_.empty() ? 0 : bias_.at(static_cast<size_t>(output));
+    const int64_t rows = geometry_.windows.y.kernel;
+    const int64_t columns = geometry_.windows.x.kernel;
+    AccumulatorRange range;
+    range.partial = {std::min<int64_t>(bias, 0), std::max<int64_t>(bias, 0)};
+    TapSums sums(rows, columns);
+    for (int64_t ky = 0; ky < rows; ++ky) {
+      for (int64_t kx = 0; kx < columns; ++kx) {
+        sums.set(ky, kx, tap(output, ky * columns + kx, range.partial));
+      }
+    }
+    std::optional<Interval> total;
+    for (const Run& row : rows_) {
+      for (const Run& column : columns_) {
+        const Interval sum = sums.over(row, column);
+        total = total ? hull(*total, sum) : sum;
+      }
+    }
+    range.total = {total->low + bias, total->high + bias};
+    return range;
+  }
+
+ private:
+  // The terms of one tap, which also widen the range of partial sums.
+  Interval tap(int64_t output, int64_t index, Interval& partial) const {
+    const int64_t zero = weights_type_.quantization->zero_point(output);
+    Interval sum;
+    for (int64_t term = 0; term < geometry_.terms; ++term) {
+      const int64_t w = int_at(weights_, geometry_.weight(output, index, term)) - zero;
+      const Interval& x = x_[static_cast<size_t>(geometry_.channel(output, term))];
+      const Interval product = {std::min(w * x.low, w * x.high), std::max(w * x.low, w * x.high)};
+      sum = {sum.low + product.low, sum.high + product.high};
+      partial.low += std::min<int64_t>(product.low, 0);
+      partial.high += std::max<int64_t>(product.high, 0);
+    }
+    return sum;
+  }
+
+  const TensorType& x_type_;
+  const TensorType& weights_type_;
+  TensorView weights_;
+  Geometry geometry_;
+  std::vector<Run> rows_;
+  std::vector<Run> columns_;
+  std::vector<Interval> x_;  // centred
+  std::vector<int32_t> bias_;
+};
+
+}  // namespace
+
+std::vector<AccumulatorRange> weighted_sum_ranges(const Op& op, Operands inputs,
+                                                  const TensorType& output,
+                                                  const std::vector<Interval>& x,
+                                                  Rounding rounding) {
+  const RangesOfSums sums(op, inputs, x);
+  std::vector<AccumulatorRange> ranges;
+  for (int64_t o = 0; o < sums.num_outputs(); ++o) {
+    AccumulatorRange range = sums.of_output(o);
+    const auto finish = [&](int64_t sum) {
+      return reference::output_of_sum(sum, *inputs[0].type, *inputs[1].type, output, o, rounding);
+    };
+    range.output = {finish(range.total.low), finish(range.total.high)};
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+}  // namespace ingot

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/proved_sum.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/check.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
+constexpr int64_t kInt32Min = std::numeric_limits<int32_t>::min();
+constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+
+// How far from the real factors multipliers are tried.
+constexpr int64_t kReach = 3;
+
+// The reference's outputs, x by x.
+struct Outputs {
+  Interval x;
+  Interval z;
+  std::vector<int64_t> values;
+};
+
+Outputs outputs_of(const SumTask& task) {
+  Outputs outputs{task.x, task.z, {}};
+  for (int64_t x = task.x.low; x <= task.x.high; ++x) {
+    for (int64_t z = task.z.low; z <= task.z.high; ++z) {
+      outputs.values.push_back(task.reference(x, z));
+    }
+  }
+  return outputs;
+}
+
+// The offsets that will do where s is negative, and where it is not.
+struct SignedOffsets {
+  Interval negative{-kNone, kNone};
+  Interval positive{-kNone, kNone};
+};
+
+SignedOffsets offsets_for(const Outputs& outputs, const Interval& clamp, const Plane& plane) {
+  SignedOffsets offsets;
+  const int64_t unit = int64_t{1} << plane.shift;
+  size_t i = 0;
+  for (int64_t x = outputs.x.low; x <= outputs.x.high; ++x) {
+    int64_t s = x * plane.x_multiplier + outputs.z.low * plane.z_multiplier + plane.centre;
+    for (int64_t z = outputs.z.low; z <= outputs.z.high; ++z, s += plane.z_multiplier) {
+      const int64_t value = outputs.values[i++];
+      Interval& side = s < 0 ? offsets.negative : offsets.positive;
+      if (value > clamp.low) side.low = std::max(side.low, value * unit - s);
+      if (value < clamp.high) side.high = std::min(side.high, (value + 1) * unit - 1 - s);
+    }
+  }
+  return offsets;
+}
+
+// Sets offset and bend; false if there are none. No bend where one offset does for both, else 1 if
+// that will do, which is one instruction where a shifted operand costs nothing.
+bool set_offsets(Plane& plane, const SignedOffsets& offsets) {
+  const Interval& p = offsets.positive;
+  const Interval& n = offsets.negative;
+  if (p.low > p.high || n.low > n.high) return false;
+  for (const int64_t bend : {int64_t{0}, int64_t{1}, p.low - n.high, p.high - n.low}) {
+    const int64_t low = std::max(p.low, n.low + bend);
+    const int64_t high = std::min(p.high, n.high + bend);
+    if (low > high || low == -kNone || high == kNone) continue;
+    plane.offset = low + (high - low) / 2;
+    plane.bend = bend;
+    return std::abs(plane.offset) <= kInt32Max && std::abs(bend) <= kInt32Max;
+  }
+  return false;
+}
+
+// Whether all steps of the arithmetic stay within int32, whatever the order in which it is added.
+bool stays_in_range(const SumTask& task, const Plane& plane) {
+  const auto bound = [](const Interval& range, int64_t multiplier) {
+    return std::max(std::abs(range.low), std::abs(range.high)) * std::abs(multiplier);
+  };
+  return bound(task.x, plane.x_multiplier) + bound(task.z, plane.z_multiplier) +
+             std::abs(plane.centre) + std::abs(plane.offset) + std::abs(plane.bend) <=
+         kInt32Max;
+}
+
+}  // namespace
+
+int64_t value_of(const Plane& plane, int64_t x, int64_t z) {
+  const int64_t s = x * plane.x_multiplier + z * plane.z_multiplier + plane.centre;
+  return (s + plane.offset - (s < 0 ? plane.bend : 0)) >> plane.shift;
+}
+
+std::optional<Plane> find_plane(const SumTask& task) {
+  CHECK(task.x.high - task.x.low < 256 && task.z.high - task.z.low < 256);
+  // 2^31 has to hold both products, what centres them and the offset, each as large as the output.
+  const double reach = 512 * (std::abs(task.x_factor) + std::abs(task.z_factor)) + 256;
+  int exponent = 0;
+  std::frexp(reach, &exponent);
+  if (exponent > 30) return std::nullopt;
+  const Outputs outputs = outputs_of(task);
+  for (int64_t shift = 31 - exponent; shift >= std::max(1, 29 - exponent); --shift) {
+    const auto unit = static_cast<double>(int64_t{1} << shift);
+    const auto x_near = static_cast<int64_t>(std::round(task.x_factor * unit));
+    const auto z_near = static_cast<int64_t>(std::round(task.z_factor * unit));
+    for (int64_t i = 0; i < (2 * kReach + 1) * (2 * kReach + 1); ++i) {
+      // 0, 1, -1, 2, -2, ...
+      const auto step = [](int64_t n) { return n % 2 == 0 ? -n / 2 : (n + 1) / 2; };
+      Plane plane;
+      plane.shift = shift;
+      plane.x_multiplier = x_near + step(i / (2 * kReach + 1));
+      plane.z_multiplier = z_near + step(i % (2 * kReach + 1));
+      plane.centre =
+          -task.x_zero_point * plane.x_multiplier - task.z_zero_point * plane.z_multiplier;
+      if (!set_offsets(plane, offsets_for(outputs, task.clamp, plane))) continue;
+      if (stays_in_range(task, plane)) return plane;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace ingot

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of two bytes on other scales (residual additions) as one plane, proved by trying all pairs:
+//
+//   s = x * x_multiplier + z * z_multiplier + centre
+//   y = base + ((s + offset - (s < 0 ? bend : 0)) >> shift), clamped
+//
+// in int32. For two multipliers the offsets that will do are an interval for each sign of s; its
+// ends follow from the 65,536 pairs. Multipliers are tried from the real factors outward.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "ops/staircase.h"
+
+namespace ingot {
+
+struct Plane {
+  int64_t x_multiplier = 0;
+  int64_t z_multiplier = 0;
+  int64_t centre = 0;  // s is 0 where both operands are at their zero points
+  int64_t offset = 0;
+  int64_t bend = 0;
+  int64_t shift = 0;
+  bool operator==(const Plane&) const = default;
+};
+
+struct SumTask {
+  std::function<int64_t(int64_t x, int64_t z)> reference;  // the output, clamped, less the base
+  Interval x;  // what the operands can be, 256 values at most
+  Interval z;
+  int64_t x_zero_point = 0;
+  int64_t z_zero_point = 0;
+  double x_factor = 0;  // about: that of x in the output's scale; may be negative
+  double z_factor = 0;
+  Interval clamp;  // brought about afterwards, less the base
+};
+
+// A plane that equals the reference for all pairs, none of whose steps leaves int32.
+std::optional<Plane> find_plane(const SumTask& task);
+
+// y less the base, before the clamp.
+int64_t value_of(const Plane& plane, int64_t x, int64_t z);
+
+}  // namespace ingot
