@@ -116,7 +116,7 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
                          .macs_removed = compiled.shrinking.macs_removed(),
                          .shrinking = shrinking_json(compiled.shrinking)};
   files.push_back({options.name + ".json", to_text(metadata(storage.program, arena, facts))});
-  files.push_back({options.name + ".loops", loop::print(storage.program)});
+  files.push_back({options.name + ".loops", loop::print_file(storage.program)});
   return files;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loop/program.h"
+#include "support/file_text.h"
 #include "target/target.h"
 
 namespace ingot {
@@ -61,7 +62,7 @@ struct EmitOptions {
 
 struct CFile {
   std::string name;
-  std::string text;
+  FileText text;
 };
 
 // In the order NAME.h, NAME.c, NAME_weights.c, then what options.tvm adds. program.name is a model

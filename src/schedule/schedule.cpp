@@ -64,6 +64,19 @@ std::optional<loop::Kernel> reverse(const loop::Kernel& kernel) {
 
 namespace {
 
+// A target's own schedules work out the place of every weight, which takes far more time and memory
+// than the weights. No core has flash for more than these.
+constexpr int64_t kMostWeights = int64_t{1} << 21;  // of one kernel
+constexpr int64_t kMostWeightsOfAll = int64_t{1} << 24;
+
+int64_t num_weights(const loop::Kernel& kernel) {
+  int64_t count = 0;
+  for (const loop::Param& param : kernel.params) {
+    if (param.constant) count += param.num_elements;
+  }
+  return count;
+}
+
 using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool reverse)>;
 
 // The schedules that a target has, the preferred ones first.
@@ -130,11 +143,16 @@ Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
   if (goal == Goal::kSize) return unchanged(std::move(program));
 
   Scheduled scheduled;
+  int64_t weights_left = kMostWeightsOfAll;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const loop::Kernel kernel = program.kernels[k];
     std::optional<loop::Kernel> reversed = reverse(kernel);
-    if (const std::optional<Both> both =
-            reschedule(program, kernel, reversed.has_value(), target)) {
+    const int64_t weights = num_weights(kernel);
+    const bool is_small = weights <= std::min(kMostWeights, weights_left);
+    if (is_small) weights_left -= weights;
+    const std::optional<Both> both =
+        is_small ? reschedule(program, kernel, reversed.has_value(), target) : std::nullopt;
+    if (both) {
       replace_kernel(program, kernel.name, both->forward);
       scheduled.reversed.push_back(both->reversed ? std::optional(both->reversed->kernel)
                                                   : std::nullopt);
