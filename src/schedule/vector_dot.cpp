@@ -463,16 +463,15 @@ class VectorDotBuilder {
     w->num_elements = static_cast<int64_t>(order.size());
     w->alignment = shape_.weight_alignment;
     const bool wide = shape_.weight == DType::kInt16;
-    out.constants.push_back({packed_, c_.w.buffer, [order, wide](const Bytes& weights) {
-                               std::vector<int8_t> bytes;
-                               std::vector<int16_t> words;
-                               for (const int64_t i : order) {
-                                 const auto value = static_cast<int8_t>(
-                                     i < 0 ? 0 : weights.view()[static_cast<size_t>(i)]);
-                                 wide ? words.push_back(value) : bytes.push_back(value);
-                               }
-                               return wide ? Bytes::of(words) : Bytes::of(bytes);
-                             }});
+    out.constants.push_back(derived(packed_, c_.w.buffer, [order, wide](const Bytes& weights) {
+      std::vector<int8_t> bytes;
+      std::vector<int16_t> words;
+      for (const int64_t i : order) {
+        const auto value = static_cast<int8_t>(i < 0 ? 0 : weights.view()[static_cast<size_t>(i)]);
+        wide ? words.push_back(value) : bytes.push_back(value);
+      }
+      return wide ? Bytes::of(words) : Bytes::of(bytes);
+    }));
     if (!uses_sums_) return;
     sums.name = sums_;
     sums.dtype = DType::kInt32;
@@ -481,18 +480,17 @@ class VectorDotBuilder {
     out.kernel.params.insert(w + 1, sums);
     const std::vector<std::vector<int64_t>> rows = terms();
     const int64_t factor = offset_;
-    out.constants.push_back({sums_, c_.w.buffer, [rows, factor](const Bytes& weights) {
-                               std::vector<int32_t> result;
-                               for (const std::vector<int64_t>& row : rows) {
-                                 int64_t sum = 0;
-                                 for (const int64_t i : row) {
-                                   sum +=
-                                       static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
-                                 }
-                                 result.push_back(static_cast<int32_t>(sum * factor));
-                               }
-                               return Bytes::of(result);
-                             }});
+    out.constants.push_back(derived(sums_, c_.w.buffer, [rows, factor](const Bytes& weights) {
+      std::vector<int32_t> result;
+      for (const std::vector<int64_t>& row : rows) {
+        int64_t sum = 0;
+        for (const int64_t i : row) {
+          sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
+        }
+        result.push_back(static_cast<int32_t>(sum * factor));
+      }
+      return Bytes::of(result);
+    }));
   }
 
   loop::Stmt loop_over(const LoopRange& axis, Block body) const {

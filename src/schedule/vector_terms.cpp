@@ -337,16 +337,16 @@ class TermsBuilder {
     w->name = packed_;
     w->num_elements = static_cast<int64_t>(source.size());
     const auto size = static_cast<size_t>(size_in_bytes(c_.w.dtype));
-    out.constants.push_back({packed_, c_.w.buffer, [source, size](const Bytes& weights) {
-                               std::vector<uint8_t> bytes(source.size() * size, 0);
-                               for (size_t i = 0; i < source.size(); ++i) {
-                                 if (source[i] < 0) continue;
-                                 const auto from = static_cast<size_t>(source[i]) * size;
-                                 std::copy_n(weights.view().begin() + static_cast<int64_t>(from),
-                                             size, bytes.begin() + static_cast<int64_t>(i * size));
-                               }
-                               return Bytes(std::move(bytes));
-                             }});
+    out.constants.push_back(derived(packed_, c_.w.buffer, [source, size](const Bytes& weights) {
+      std::vector<uint8_t> bytes(source.size() * size, 0);
+      for (size_t i = 0; i < source.size(); ++i) {
+        if (source[i] < 0) continue;
+        const auto from = static_cast<size_t>(source[i]) * size;
+        std::copy_n(weights.view().begin() + static_cast<int64_t>(from), size,
+                    bytes.begin() + static_cast<int64_t>(i * size));
+      }
+      return Bytes(std::move(bytes));
+    }));
   }
 
   // The offset of x times the sum of each channel's weights, as a parameter behind the weights.
@@ -369,18 +369,17 @@ class TermsBuilder {
       }
     }
     const int64_t factor = c_.x.offset;
-    out.constants.push_back({sums_, c_.w.buffer, [terms, factor](const Bytes& weights) {
-                               std::vector<int32_t> result;
-                               for (const std::vector<int64_t>& row : terms) {
-                                 int64_t sum = 0;
-                                 for (const int64_t i : row) {
-                                   sum +=
-                                       static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
-                                 }
-                                 result.push_back(static_cast<int32_t>(sum * factor));
-                               }
-                               return Bytes::of(result);
-                             }});
+    out.constants.push_back(derived(sums_, c_.w.buffer, [terms, factor](const Bytes& weights) {
+      std::vector<int32_t> result;
+      for (const std::vector<int64_t>& row : terms) {
+        int64_t sum = 0;
+        for (const int64_t i : row) {
+          sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
+        }
+        result.push_back(static_cast<int32_t>(sum * factor));
+      }
+      return Bytes::of(result);
+    }));
   }
 
   const loop::Kernel& kernel_;
