@@ -89,7 +89,6 @@ void check(const Json& json, const Loops& given) {
                         json["options"]["scratch_in_outputs"].boolean().value_or(false)};
   check_calls(given, options);
   check_listing(json, given);
-  check_requantisation(json, given);
   const bool lends = (options.scratch_in_outputs || options.reuse_inputs) && !options.io_in_arena;
   const bool borrows =
       std::ranges::any_of(given.buffers, [](const Buffer& b) { return !b.lender.empty(); });
@@ -110,6 +109,7 @@ void check(const Json& json, const Loops& given) {
               options);
   const std::vector<Distance> derived = check_run(plan, placed, distances, options);
   check_order(json, loops, lives, derived, distances, options);
+  check_requantisation(json, given);
 }
 
 }  // namespace
