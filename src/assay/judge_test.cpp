@@ -183,7 +183,7 @@ TEST(Judge, Pools) {
       {"\"order_optimal\": false", "\"order_optimal\": true", "other orders may need less"},
       {"\"optimal\": false, \"packing_optimal\": false, \"order_optimal\": false",
        "\"optimal\": true, \"packing_optimal\": true, \"order_optimal\": true",
-       "might lie elsewhere"},
+       "and still the plan is called optimal"},
   };
   for (const auto& row : json_rows) {
     EXPECT_THAT(lie_of(replaced(json_with_pool(), row.from, row.to), loops_with_pool()),

@@ -135,6 +135,9 @@ class Search {
 
   // False if the ends of some offset have met.
   bool push(State& state) const {
+    for (const Item& item : state.items) {
+      if (item.low > item.high) return false;
+    }
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t p = 0; p < pairs_.size(); ++p) {

@@ -132,6 +132,7 @@ class Refuter {
 
   // False if the ends of some base have met.
   bool push(State& state) {
+    if (std::ranges::any_of(state.ends, [](const Ends& e) { return e.low > e.high; })) return false;
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t p = 0; p < pairs_.size(); ++p) {

@@ -97,7 +97,7 @@ TEST_P(OfPublicModels, PlanningTakesLessThanFiftyMilliseconds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OfPublicModels, ::testing::ValuesIn(kPublicModels),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace ingot::testing
