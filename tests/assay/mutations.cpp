@@ -250,6 +250,7 @@ class Mutator {
   // The arena is higher than it need be, and still called optimal.
   bool raised(int64_t by) {
     std::vector<loop::Buffer*> buffers = placed();
+    std::erase_if(buffers, [](const loop::Buffer* b) { return !b->pool.empty(); });
     const auto end = [](const loop::Buffer* b) { return *b->offset_bytes + b->size_bytes(); };
     if (buffers.empty() || mutant_.json["plan"]["packing_optimal"] == false) return false;
     loop::Buffer& top = **std::ranges::max_element(buffers, {}, end);
