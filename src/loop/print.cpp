@@ -275,6 +275,7 @@ std::string print(const Function& f) {
   for (const Function::Parameter& p : f.params) params += (params.empty() ? "" : ", ") + print(p);
   std::string text = fmt::format("function {}({}) -> {} {}", f.name, params, print(f.result->type),
                                  quote_text(f.comment));
+  if (f.movable) text += " movable";
   if (!f.spelling.empty()) text += " spelling " + quote_text(f.spelling);
   if (!f.assembly.empty()) text += " assembly " + quote_text(f.assembly);
   if (!f.constraints.empty()) text += " constraints " + quote_text(f.constraints);
