@@ -211,7 +211,7 @@ class ProgramBuilder {
   }
 
   void add_node(const Node& node) {
-    LoweredKernel lowered = lower_node(graph_, node, options_.rounding);
+    LoweredKernel lowered = lower_node(graph_, node, options_.rounding, options_.proves_rescaling);
     const std::string kind = display_name(node.op);
     add_functions(lowered.functions);
     loop::CallKernel call;

@@ -42,7 +42,7 @@ struct LoweredKernel {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const Node& node, Rounding rounding);
+  Lowering(const Graph& graph, const Node& node, Rounding rounding, bool proves_rescaling = true);
 
   template <class T>
   const T& op() const {
@@ -50,6 +50,8 @@ class Lowering {
   }
   const Node& node() const { return node_; }
   Rounding rounding() const { return rounding_; }
+  // Whether sums may be rescaled in the proved form (ops/proved_rescale.h).
+  bool proves_rescaling() const { return proves_rescaling_; }
 
   bool has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i].present(); }
   const TensorType& input_type(size_t i) const { return graph_[node_.inputs.at(i)].type; }
@@ -99,13 +101,15 @@ class Lowering {
   const Graph& graph_;
   const Node& node_;
   Rounding rounding_;
+  bool proves_rescaling_;
   LoweredKernel result_;
   std::set<std::string> names_;  // taken
   std::map<std::string, int64_t> last_numbers_;
 };
 
 // Runs the node's `lower` rule.
-LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding);
+LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding,
+                         bool proves_rescaling = true);
 
 // `lower` of every elementwise operator whose operands have the output's shape or one element: one
 // flat loop over the elements that loads, applies the `element` rule and stores.
