@@ -89,7 +89,7 @@ TEST(TvmText, ChecksCompileAsTheyStand) {
   if (!has_program("gcc")) GTEST_SKIP() << "no gcc on the PATH";
   TemporaryFolder folder;
   for (const EmbeddedFile& file : runtime_files()) {
-    write_text(folder.path() / file.name, file.text.str());
+    write_text(folder.path() / file.name, std::string(file.text));
   }
   expect_built(folder, "gcc -std=c99" + strict_flags() + " -Wno-unused-function -c tvm_check.c");
 }
