@@ -17,7 +17,7 @@
 namespace ingot::testing {
 namespace {
 
-const std::string& file_ending(const Compiled& compiled, std::string_view ending) {
+std::string file_ending(const Compiled& compiled, std::string_view ending) {
   for (const OutputFile& file : compiled.files) {
     if (file.name.ends_with(ending)) return file.bytes.str();
   }
