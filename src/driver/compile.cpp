@@ -57,8 +57,11 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
       model.graph, options.rounding,
       [&](std::string_view pass, const Graph& after) { steps.done(pass, after); }, &shrinking);
 
+  // Helium multiplies and rounds as the reference does, but has no sums of 64 bits.
   loop::Program program =
-      with_c_names(lower(graph, {.name = options.name, .rounding = options.rounding}));
+      with_c_names(lower(graph, {.name = options.name,
+                                 .rounding = options.rounding,
+                                 .proves_rescaling = !target.features.has_mve}));
   steps.done("lower", program);
 
   const StorageOptions memory{.io_in_arena = options.io == EmitOptions::Io::kArena,

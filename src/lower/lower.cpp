@@ -229,7 +229,8 @@ class ProgramBuilder {
   }
 
   void add_node(const Node& node) {
-    LoweredKernel lowered = lower_node(graph_, node, options_.rounding, searches_);
+    LoweredKernel lowered =
+        lower_node(graph_, node, options_.rounding, searches_, options_.proves_rescaling);
     const std::string kind = display_name(node.op);
     add_functions(lowered.functions);
     loop::CallKernel call;

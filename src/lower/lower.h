@@ -19,6 +19,9 @@ namespace ingot {
 struct LowerOptions {
   std::string name;  // the model's C prefix
   Rounding rounding = Rounding::kDouble;
+  // Requantisation as one 64-bit multiply and add where that is proved equal; else as the reference
+  // rounds.
+  bool proves_rescaling = true;
   int64_t buffer_alignment = 4;  // bytes; at least this for arena and constant buffers
 };
 

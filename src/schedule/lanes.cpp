@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "loop/rewrite.h"
@@ -100,7 +101,56 @@ Expr with_limits_last(const Expr& e) {
   return loop::min(loop::max(inner->a + *z, loop::lit(-128)), loop::lit(127));
 }
 
+// An int32 whose int64 `e` is; nullptr if it is none.
+Expr narrow(const Expr& e) {
+  const auto* cast = as<loop::Cast>(e);
+  if (cast && cast->a->type == loop::kInt32) return cast->a;
+  const std::optional<int64_t> value = literal(e);
+  return value && INT32_MIN <= *value && *value <= INT32_MAX ? loop::lit(*value) : nullptr;
+}
+
 }  // namespace
+
+std::optional<Expr> Lanes::half_of_offset(const Expr& offset, int64_t half) {
+  const Type type{DType::kInt64, lanes_ / 2};
+  if (!depends(offset)) return loop::cast(type, offset);
+  const auto* load = as<loop::Load>(offset);
+  if (!load) return std::nullopt;
+  const std::optional<Expr> whole = of_load(*load, offset->type);
+  if (!whole) return std::nullopt;
+  const auto* wide = as<loop::Load>(*whole);
+  return loop::load(wide->buffer, wide->index + half * type.lanes, type, wide->alignment);
+}
+
+std::optional<Expr> Lanes::of_rescaling(const Expr& e) {
+  constexpr int64_t kWord = 32;
+  const std::string name = fmt::format("rescaled_x{}", lanes_);
+  if (!known_.contains(name)) return std::nullopt;
+  const auto* cast = as<loop::Cast>(e);
+  const auto* shifted = cast ? as<loop::BinaryExpr>(cast->a) : nullptr;
+  if (!shifted || e->type != loop::kInt32 || shifted->op != BinaryOp::kShr) return std::nullopt;
+  const std::optional<int64_t> shift = literal(shifted->b);
+  const auto* sum = as<loop::BinaryExpr>(shifted->a);
+  if (!shift || *shift < kWord || !sum || sum->op != BinaryOp::kAdd) return std::nullopt;
+  const auto* product = as<loop::BinaryExpr>(sum->a);
+  if (!product || product->op != BinaryOp::kMul || sum->a->type != loop::kInt64) {
+    return std::nullopt;
+  }
+  const Expr a = narrow(product->a);
+  const Expr m = narrow(product->b);
+  if (!a || !m) return std::nullopt;
+  std::vector<Expr> args;
+  for (const std::optional<Expr>& arg :
+       {widened(a), widened(m), half_of_offset(sum->b, 0), half_of_offset(sum->b, 1)}) {
+    if (!arg) return std::nullopt;
+    args.push_back(*arg);
+  }
+  if (!vector_function("rescaled")) return std::nullopt;
+  const Type type = vector_of(e->type);
+  const Expr word = loop::call(name, type, std::move(args));
+  if (*shift == kWord) return word;
+  return loop::binary(BinaryOp::kShr, word, loop::cast(type, loop::lit(*shift - kWord)));
+}
 
 std::optional<Expr> Lanes::widened(const Expr& e) {
   if (!e->type.is_scalar() || e->type.dtype == DType::kBool) return std::nullopt;
@@ -113,6 +163,7 @@ std::optional<Expr> Lanes::widened(const Expr& e) {
   if (const auto* call = as<loop::CallExpr>(e)) return of_call(*call, e->type);
   if (const auto* c = as<loop::Cast>(e)) {
     if (c->a->type.dtype == DType::kBool) return std::nullopt;
+    if (const std::optional<Expr> rescaled = of_rescaling(e)) return rescaled;
     const std::optional<Expr> a = widened(with_limits_last(c->a));
     return a ? std::optional(loop::cast(vector_of(e->type), *a)) : std::nullopt;
   }

@@ -40,6 +40,9 @@ class Lanes {
   loop::Type vector_of(loop::Type type) const { return {type.dtype, lanes_}; }
   bool depends(const loop::Expr& e) const;
   std::optional<loop::Expr> of_load(const loop::Load& load, loop::Type type);
+  // (int64(a) * m + offset) >> 32 or more, where there is a function for it.
+  std::optional<loop::Expr> of_rescaling(const loop::Expr& e);
+  std::optional<loop::Expr> half_of_offset(const loop::Expr& offset, int64_t half);
   std::optional<loop::Expr> of_call(const loop::CallExpr& call, loop::Type type);
   std::optional<std::string> vector_function(const std::string& name);
 

@@ -12,6 +12,7 @@
 #include "schedule/columns.h"
 #include "schedule/lane_finish.h"
 #include "schedule/run.h"
+#include "schedule/vector_weights.h"
 #include "support/arithmetic.h"
 
 namespace ingot {
@@ -55,6 +56,7 @@ class VectorDotBuilder {
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
     finish_.emplace(c_, channel_.variable, program, shape.known, names_);
+    table_.emplace(c_, run_, ranges_, channels_, channel_, chunks_, shape_);
   }
 
   std::optional<Rescheduled> build() {
@@ -305,122 +307,20 @@ class VectorDotBuilder {
     return loop::load(c_.x.buffer, (index.expr(order) + i) + rest, type, 1);
   }
 
-  // ---- The weights: by outer channel, block of channels, pass, step (outer sums and words), sum
-  // of the pass, part of the word, lane, element.
-
-  int64_t outer_sum_steps() const {
-    int64_t steps = 1;
-    for (size_t s = 0; s < run_.num_outer; ++s) steps *= ranges_[s].full.end;
-    return steps;
-  }
-  // Elements of one channel, and of one outer channel.
-  int64_t channel_elements() const { return outer_sum_steps() * run_.num_words * shape_.word; }
-  int64_t padded_channels() const { return chunks_.back().end(); }
+  // ---- The weights.
 
   Expr weight_index(const Tile& tile, const Expr& channel, const Expr& table) const {
     const int64_t together = tile.chunk.channels() / passes_;
     Expr index = lit(0);
     for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
-    index = index * (padded_channels() * channel_elements()) + channel * channel_elements();
+    index = index * (table_->padded_channels() * table_->channel_elements()) +
+            channel * table_->channel_elements();
     int64_t stride = run_.num_words * shape_.word * together;
     for (size_t s = run_.num_outer; s-- > 0;) {
       index = index + var(c_.sums[s].variable) * stride;
       stride *= ranges_[s].full.end;
     }
-    return index + table * together + pass_ * channel_elements() * together;
-  }
-
-  int64_t num_outer_channels() const {
-    int64_t count = 1;
-    for (const LoopRange& g : channels_) count *= *g.extent();
-    return count;
-  }
-
-  // Where each element of the packed weights comes from; negative: it is zero.
-  std::vector<int64_t> packed_order() const {
-    std::vector<int64_t> order;
-    std::map<std::string, int64_t> at;
-    for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    for (int64_t o = 0; o < num_outer_channels(); ++o) {
-      set_outer_channels(at, o);
-      for (const Chunk& chunk : chunks_) {
-        for (int64_t b = 0; b < chunk.num_blocks; ++b) {
-          append_block(order, at, chunk, chunk.first + b * chunk.channels());
-        }
-      }
-    }
-    return order;
-  }
-
-  void append_block(std::vector<int64_t>& order, std::map<std::string, int64_t>& at,
-                    const Chunk& chunk, int64_t first) const {
-    const auto element = [&](int64_t channel, int64_t number, int64_t i) {
-      const std::optional<int64_t> e = run_.element_at(number, i);
-      if (!e || first + channel >= *channel_.extent()) return int64_t{-1};
-      at[channel_.variable] = first + channel;
-      set_run_variables(c_, run_, ranges_, *e, at);
-      return c_.w.index.at(at);
-    };
-    for (int64_t pass = 0; pass < passes_; ++pass) {
-      for (int64_t step = 0; step < outer_sum_steps(); ++step) {
-        set_outer_sums(at, step);
-        for (int64_t number = 0; number < run_.num_words; ++number) {
-          if (shape_.across) {
-            for (int64_t channel = pass; channel < chunk.lanes; channel += passes_) {
-              for (int64_t i = 0; i < shape_.word; ++i)
-                order.push_back(element(channel, number, i));
-            }
-            continue;
-          }
-          for (int64_t v = 0; v < chunk.vectors; ++v) {
-            int64_t begin = 0;
-            for (const DotShape::Part& part : shape_.parts) {
-              for (int64_t k = 0; k < chunk.lanes * part.elements; ++k) {
-                order.push_back(element(v * chunk.lanes + k / part.elements, number,
-                                        begin + k % part.elements));
-              }
-              begin += part.elements;
-            }
-          }
-        }
-      }
-    }
-  }
-
-  void set_outer_channels(std::map<std::string, int64_t>& at, int64_t number) const {
-    for (size_t g = channels_.size(); g-- > 0;) {
-      at[channels_[g].variable] = number % *channels_[g].extent();
-      number /= *channels_[g].extent();
-    }
-  }
-  void set_outer_sums(std::map<std::string, int64_t>& at, int64_t step) const {
-    for (size_t s = run_.num_outer; s-- > 0;) {
-      at[c_.sums[s].variable] = step % ranges_[s].full.end;
-      step /= ranges_[s].full.end;
-    }
-  }
-
-  // By outer channel and channel: where its weights stand.
-  std::vector<std::vector<int64_t>> terms() const {
-    std::vector<std::vector<int64_t>> all;
-    std::map<std::string, int64_t> at;
-    for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    for (int64_t o = 0; o < num_outer_channels(); ++o) {
-      set_outer_channels(at, o);
-      for (int64_t channel = 0; channel < padded_channels(); ++channel) {
-        at[channel_.variable] = channel;
-        std::vector<int64_t>& row = all.emplace_back();
-        if (channel >= *channel_.extent()) continue;
-        for (int64_t step = 0; step < outer_sum_steps(); ++step) {
-          set_outer_sums(at, step);
-          for (int64_t i = 0; i < run_.length; ++i) {
-            set_run_variables(c_, run_, ranges_, i, at);
-            row.push_back(c_.w.index.at(at));
-          }
-        }
-      }
-    }
-    return all;
+    return index + table * together + pass_ * table_->channel_elements() * together;
   }
 
   // ---- First value and finishing code.
@@ -436,7 +336,7 @@ class VectorDotBuilder {
     uses_sums_ = true;
     Expr index = lit(0);
     for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
-    index = index * padded_channels() + channel + v * tile.chunk.lanes;
+    index = index * table_->padded_channels() + channel + v * tile.chunk.lanes;
     return sum + loop::load(sums_, index, type, 4);
   }
 
@@ -456,40 +356,26 @@ class VectorDotBuilder {
 
   void replace_params(Rescheduled& out) const {
     const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
-    const std::vector<int64_t> order = packed_order();
+    const std::vector<int64_t> order = table_->packed_order();
     loop::Param sums = *w;
     w->name = packed_;
     w->dtype = shape_.weight;
     w->num_elements = static_cast<int64_t>(order.size());
     w->alignment = shape_.weight_alignment;
-    const bool wide = shape_.weight == DType::kInt16;
-    out.constants.push_back(derived(packed_, c_.w.buffer, [order, wide](const Bytes& weights) {
-      std::vector<int8_t> bytes;
-      std::vector<int16_t> words;
-      for (const int64_t i : order) {
-        const auto value = static_cast<int8_t>(i < 0 ? 0 : weights.view()[static_cast<size_t>(i)]);
-        wide ? words.push_back(value) : bytes.push_back(value);
-      }
-      return wide ? Bytes::of(words) : Bytes::of(bytes);
+    const DType dtype = shape_.weight;
+    out.constants.push_back(derived(packed_, c_.w.buffer, [order, dtype](const Bytes& weights) {
+      return packed_weights(weights, order, dtype);
     }));
     if (!uses_sums_) return;
     sums.name = sums_;
     sums.dtype = DType::kInt32;
-    sums.num_elements = num_outer_channels() * padded_channels();
+    sums.num_elements = table_->num_outer_channels() * table_->padded_channels();
     sums.alignment = 4;
     out.kernel.params.insert(w + 1, sums);
-    const std::vector<std::vector<int64_t>> rows = terms();
+    const std::vector<std::vector<int64_t>> rows = table_->terms();
     const int64_t factor = offset_;
     out.constants.push_back(derived(sums_, c_.w.buffer, [rows, factor](const Bytes& weights) {
-      std::vector<int32_t> result;
-      for (const std::vector<int64_t>& row : rows) {
-        int64_t sum = 0;
-        for (const int64_t i : row) {
-          sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
-        }
-        result.push_back(static_cast<int32_t>(sum * factor));
-      }
-      return Bytes::of(result);
+      return sums_of_weights(weights, rows, factor);
     }));
   }
 
@@ -515,6 +401,7 @@ class VectorDotBuilder {
   std::string sums_;
   bool uses_sums_ = false;
   std::optional<LaneFinish> finish_;
+  std::optional<DotTable> table_;
   // Of the block that is being built.
   int64_t pass_ = 0;
   Sums products_;

@@ -9,6 +9,12 @@ namespace {
 using loop::Type;
 using loop::var;
 
+VectorFunctions x86_functions(bool has_avx512) {
+  VectorFunctions functions = {{"rescaled_x8", x86_rescaled(8)}};
+  if (has_avx512) functions.emplace("rescaled_x16", x86_rescaled(16));
+  return functions;
+}
+
 // 32 registers of 16 lanes; VPDPBUSD takes x as unsigned bytes.
 DotShape avx512_dot() {
   DotShape shape;
@@ -19,6 +25,7 @@ DotShape avx512_dot() {
   shape.most_sums = 16;
   shape.weight_alignment = 64;
   shape.functions = avx512_vnni_intrinsics();
+  shape.known = x86_functions(true);
   return shape;
 }
 
@@ -32,6 +39,7 @@ DotShape avx2_dot() {
   shape.most_sums = 8;
   shape.weight_alignment = 32;
   shape.functions = avx2_intrinsics();
+  shape.known = x86_functions(false);
   return shape;
 }
 
@@ -78,8 +86,10 @@ std::optional<TermShape> term_shape_of(const Target& target) {
   if (has.has_avx512_vnni) {
     shape.lanes = {16, 8, 4};
     shape.most_sums = 16;
+    shape.known = x86_functions(true);
   } else if (has.has_avx2) {
     shape.lanes = {8, 4};
+    shape.known = x86_functions(false);
   } else if (has.has_neon) {
     shape.lanes = {4};
     shape.most_sums = 16;

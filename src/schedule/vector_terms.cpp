@@ -11,6 +11,7 @@
 #include "schedule/block.h"
 #include "schedule/columns.h"
 #include "schedule/lane_finish.h"
+#include "schedule/vector_weights.h"
 
 namespace ingot {
 namespace {
@@ -370,15 +371,7 @@ class TermsBuilder {
     }
     const int64_t factor = c_.x.offset;
     out.constants.push_back(derived(sums_, c_.w.buffer, [terms, factor](const Bytes& weights) {
-      std::vector<int32_t> result;
-      for (const std::vector<int64_t>& row : terms) {
-        int64_t sum = 0;
-        for (const int64_t i : row) {
-          sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
-        }
-        result.push_back(static_cast<int32_t>(sum * factor));
-      }
-      return Bytes::of(result);
+      return sums_of_weights(weights, terms, factor);
     }));
   }
 

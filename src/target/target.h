@@ -25,8 +25,8 @@ struct TargetFeatures {
   bool has_float32 = true;  // in hardware
 };
 
-// What the C of wide vectors uses in place of the general text where the preprocessor's `condition`
-// holds: by the name of the function (emit/vectors.h), its statements over the parameters p, v, a, b.
+// What the C of wide vectors has in place of the general text where the preprocessor's `condition`
+// holds: by the name of the function (emit/vectors.h), statements over its parameters.
 struct VectorExtension {
   std::string condition;
   std::string header;

@@ -134,6 +134,51 @@ Function shifted() {
 
 }  // namespace
 
+Function x86_rescaled(int64_t lanes) {
+  const Type type{DType::kInt32, lanes};
+  const Type half{DType::kInt64, lanes / 2};
+  std::vector<Expr> words;
+  for (int64_t i = 0; i < lanes; ++i) {
+    const auto i64 = [&](const char* name) {
+      return loop::cast(loop::kInt64, lane(var(name, type), i));
+    };
+    const bool low = i < lanes / 2;
+    const Expr offset = lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
+    words.push_back(loop::cast(kInt32, loop::shr(i64("a") * i64("m") + offset, 32)));
+  }
+  const bool is_512 = lanes == 16;
+  const std::string p = is_512 ? "_mm512" : "_mm256";
+  const auto part = [&](int number, bool low) {
+    const std::string whole = fmt::format("({}i)%{}", is_512 ? "__m512" : "__m256", number);
+    const std::string bits = is_512 ? "si512_si256" : "si256_si128";
+    const std::string taken =
+        low ? fmt::format("{}_cast{}({})", p, bits, whole)
+            : fmt::format("{}_extracti{}({}, 1)", p, is_512 ? "64x4_epi64" : "128_si256", whole);
+    return fmt::format("{}_cvtepi32_epi64({})", p, taken);
+  };
+  const auto sums = [&](bool low) {
+    return fmt::format("{0}_add_epi64({0}_mul_epi32({1}, {2}), ({3}i)%{4})", p, part(1, low),
+                       part(2, low), is_512 ? "__m512" : "__m256", low ? 3 : 4);
+  };
+  Function f;
+  f.name = fmt::format("rescaled_x{}", lanes);
+  f.params = {{"a", type}, {"m", type}, {"low", half}, {"high", half}};
+  f.result = loop::pack(type, std::move(words));
+  f.comment = "the high words of a * m + offset";
+  f.expression =
+      is_512
+          ? fmt::format(
+                "(int32x16)_mm512_permutex2var_epi32({}, _mm512_set_epi32(31, 29, 27, 25, 23, 21, "
+                "19, 17, 15, 13, 11, 9, 7, 5, 3, 1), {})",
+                sums(true), sums(false))
+          : fmt::format(
+                "(int32x8)_mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps("
+                "_mm256_castsi256_ps({}), _mm256_castsi256_ps({}), 0xdd)), 0xd8)",
+                sums(true), sums(false));
+  f.condition = is_512 ? kHasVnni : kHasAvx2;
+  return f;
+}
+
 std::vector<Function> avx512_vnni_intrinsics() {
   std::vector<Function> functions = {biased()};
   for (const int64_t lanes : {16, 8, 4}) {

@@ -18,6 +18,9 @@ std::vector<loop::Function> avx2_intrinsics();
 // requantisation of four lanes: high_product_x4, shifted_x4.
 std::vector<loop::Function> mve_intrinsics();
 
+// rescaled_xN for 8 or 16 lanes: the high words of a * m + offset, whose lanes are in two halves.
+loop::Function x86_rescaled(int64_t lanes);
+
 VectorExtension x86_vectors(bool has_avx512);
 VectorExtension mve_vectors();
 
