@@ -134,11 +134,12 @@ class Search {
   }
 
   // False if the ends of some offset have met.
-  bool push(State& state) const {
+  bool push(State& state) {
     for (const Item& item : state.items) {
       if (item.low > item.high) return false;
     }
     for (bool changed = true; changed;) {
+      if (--rounds_left_ < 0) throw TooLarge("the search that is a witness takes too many steps");
       changed = false;
       for (size_t p = 0; p < pairs_.size(); ++p) {
         Item& a = state.items[pairs_[p].a];
@@ -203,6 +204,7 @@ class Search {
   const JsonArray& names_;                                          // of buffers
   size_t next_ = 0;                                                 // in the log
   std::map<std::pair<std::string, std::string>, size_t> by_names_;  // pairs
+  int64_t rounds_left_ = 1'000'000;
 };
 
 }  // namespace

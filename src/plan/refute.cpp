@@ -133,7 +133,7 @@ class Refuter {
   // False if the ends of some base have met.
   bool push(State& state) {
     if (std::ranges::any_of(state.ends, [](const Ends& e) { return e.low > e.high; })) return false;
-    for (bool changed = true; changed;) {
+    for (bool changed = true; changed && --rounds_left_ >= 0;) {
       changed = false;
       for (size_t p = 0; p < pairs_.size(); ++p) {
         Ends& a = state.ends[pairs_[p].a];
@@ -204,6 +204,7 @@ class Refuter {
   bool refuted(State state) {
     if (--nodes_left_ < 0) return false;
     if (!push(state)) return true;
+    if (rounds_left_ < 0) return false;
     State other = state;
     if (const std::optional<size_t> p = most_urgent(state)) {
       log_.push_back({.first = pairs_[*p].first_buffer, .second = pairs_[*p].second_buffer});
@@ -229,6 +230,7 @@ class Refuter {
   std::map<int64_t, size_t> step_index_;
   std::vector<Decision> log_;
   int64_t nodes_left_;
+  int64_t rounds_left_ = 100'000;  // pushes by single bytes may need very many
 };
 
 }  // namespace
