@@ -65,6 +65,10 @@ class DotBuilder {
   Rescheduled build() {
     Rescheduled out;
     out.kernel = kernel_;
+    out.kernel.comment +=
+        ". The weights of two channels share a halfword, the first in its low byte: both_ sums the "
+        "products "
+        "of whole halfwords, low_ those of their low bytes, which are the first channel's.";
     out.kernel.body = with_positions();
     if (c_.x.offset != 0 && uses_zero_point_) {
       const Expr half = lit(c_.x.offset, loop::kInt16);
