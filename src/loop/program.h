@@ -113,8 +113,8 @@ struct Function {
   // What the C has in place of the body where the preprocessor's `condition` holds: an expression
   // over %1 ..., or one instruction as inline assembly. There %0 is the result, %1 ... are the
   // parameters in order; if there is no operand for the last one, the first parameter is updated in
-  // place, as %0. `constraints` are those of %0, %1 ..., separated by commas; if there are none, all
-  // are core registers.
+  // place, as %0. `constraints` are those of %0, %1 ..., separated by commas; if there are none,
+  // all are core registers.
   std::string assembly = {};
   std::string condition = {};
   std::string constraints = {};

@@ -53,7 +53,8 @@ std::string print(const Expr& e);
 std::string print(const Block& block);
 std::string print(const Kernel& kernel);
 std::string print(const Program& program, PrintOptions options = {});
-// The same text, with data, in pieces: it is twice as large as the constants, whose bytes it shares.
+// The same text, with data, in pieces: it is twice as large as the constants, whose bytes it
+// shares.
 FileText print_file(const Program& program);
 
 // The program, or a diagnostic (kLoopText) naming line and column. Depth of nesting is bounded.

@@ -25,8 +25,8 @@ struct LowerOptions {
   int64_t buffer_alignment = 4;  // bytes; at least this for arena and constant buffers
 };
 
-// `graph` is legal (passes::legalize): every node has a `lower` rule that takes it. Throws LimitError
-// if the program would be too large.
+// `graph` is legal (passes::legalize): every node has a `lower` rule that takes it. Throws
+// LimitError if the program would be too large.
 loop::Program lower(const Graph& graph, const LowerOptions& options);
 
 }  // namespace ingot

@@ -51,8 +51,7 @@ class VectorDotBuilder {
     chunks_ = chunks_of(*channel_.extent(), shape.lanes, shape.most_vectors);
     offset_ = c_.x.offset - shape.x_bias;
     passes_ = shape.across ? 2 : 1;
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
     finish_.emplace(c_, channel_.variable, program, shape.known, names_);
@@ -421,12 +420,8 @@ std::optional<Rescheduled> schedule_vector_dot(const loop::Program& program,
   if (c.x.dtype != DType::kInt8 || c.w.dtype != DType::kInt8 || c.w.offset != 0) {
     return std::nullopt;
   }
-  std::vector<SumRange> ranges;
-  for (const LoopRange& sum : c.sums) {
-    std::optional<SumRange> range = range_of_sum(c, sum);
-    if (!range) return std::nullopt;
-    ranges.push_back(*std::move(range));
-  }
+  std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
+  if (!ranges) return std::nullopt;
   std::string column;
   std::string channel;
   for (const LoopRange& axis : c.outer) {
@@ -435,9 +430,9 @@ std::optional<Rescheduled> schedule_vector_dot(const loop::Program& program,
   // The channels of a block share the words of x.
   if (channel.empty() || c.x.index.factor(channel) != 0) return std::nullopt;
   const auto x = std::ranges::find(kernel.params, c.x.buffer, &loop::Param::name);
-  std::optional<Run> run = find_run(c, ranges, column, x->num_elements, shape.word);
+  std::optional<Run> run = find_run(c, *ranges, column, x->num_elements, shape.word);
   if (!run) return std::nullopt;
-  return VectorDotBuilder(program, kernel, std::move(c), *std::move(run), std::move(ranges),
+  return VectorDotBuilder(program, kernel, std::move(c), *std::move(run), *std::move(ranges),
                           reverse, shape)
       .build();
 }

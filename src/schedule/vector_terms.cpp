@@ -47,8 +47,7 @@ class TermsBuilder {
     channels_.pop_back();
     dtype_ = c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32;
     chunks_ = chunks_of(*channel_.extent(), shape.lanes, shares_x() ? shape.most_vectors : 1);
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    names_ = names_in(kernel);
     packs_ = c_.w.index.factor(channel_.variable) != 1 || !is_whole();
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
@@ -412,13 +411,9 @@ std::optional<Rescheduled> schedule_vector_terms(const loop::Program& program,
   if (channel.empty() || *c.find_outer(channel)->extent() < shape.lanes.back()) return std::nullopt;
   const int64_t step = c.x.index.factor(channel);
   if (step != 0 && step != 1) return std::nullopt;
-  std::vector<SumRange> ranges;
-  for (const LoopRange& sum : c.sums) {
-    std::optional<SumRange> range = range_of_sum(c, sum);
-    if (!range || range->full.begin != 0) return std::nullopt;
-    ranges.push_back(*std::move(range));
-  }
-  return TermsBuilder(program, kernel, std::move(c), std::move(ranges), reverse, shape).build();
+  std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
+  if (!ranges) return std::nullopt;
+  return TermsBuilder(program, kernel, std::move(c), *std::move(ranges), reverse, shape).build();
 }
 
 }  // namespace ingot
