@@ -64,7 +64,7 @@ int compile_model(const Session& session, const Arguments& arguments) {
   if (arguments.time) fmt::print(stderr, "{}", watch.times_text());
   if (!result) return report(session, result.error());
   Compiled compiled = *std::move(result);
-  report_warnings(session, compiled.warnings, !arguments.quiet);
+  report_warnings(session, compiled.warnings);
 
   if (arguments.model.arena_limit) {
     const Diagnostics excess = check_arena_limit(compiled, *arguments.model.arena_limit);

@@ -174,7 +174,7 @@ void lend_ports(const loop::Program& program, const Lifetimes& lifetimes,
     allocation.alignment = port.alignment;
     allocation.fixed_offset = 0;
     allocation.pools = {pool};
-    storage.problem.pools.push_back({port.name, port.size_bytes(), size_in_bytes(port.dtype)});
+    storage.problem.pools.push_back({port.name, port.size_bytes(), port.alignment});
     storage.problem.buffers.push_back(std::move(allocation));
     storage.buffers.push_back(b);
     storage.lenders.push_back(b);
