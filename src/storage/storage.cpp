@@ -354,17 +354,29 @@ void set_place(size_t b, Storage& storage) {
   *alignment = std::max(*alignment, buffer.alignment);
 }
 
-// A bound that the planner has searched for is stated with a log of that, or not at all.
+// A bound that the planner has searched for is stated with a log of that, or not at all. Where the
+// planner has not closed the gap, the log's search may.
 void prove_bound(Storage& storage) {
   plan::PoolPlan& arena = storage.plan.pools.at(0);
-  if (!arena.searched) return;
+  if (!arena.searched && arena.optimal) return;
   constexpr int64_t kNodes = 20'000;
   std::vector<int64_t> inside;
   for (size_t b = 0; b < storage.problem.buffers.size(); ++b) {
     if (storage.plan.pool_of[b] == 0) inside.push_back(static_cast<int64_t>(b));
   }
   std::optional<std::vector<plan::Decision>> log =
-      plan::refutation(storage.problem, inside, arena.lower_bound_bytes - 1, kNodes);
+      plan::refutation(storage.problem, inside, arena.height_bytes - 1, kNodes);
+  if (log) {
+    storage.refutation = *std::move(log);
+    arena.lower_bound_bytes = arena.height_bytes;
+    arena.searched = arena.optimal = true;
+    storage.plan.optimal = storage.plan.optimal || storage.plan.pools.size() == 1;
+    return;
+  }
+  if (!arena.searched) return;
+  if (!arena.optimal) {
+    log = plan::refutation(storage.problem, inside, arena.lower_bound_bytes - 1, kNodes);
+  }
   if (log) {
     storage.refutation = *std::move(log);
     return;
