@@ -11,7 +11,7 @@ namespace {
 using Flags = std::vector<std::string>;
 
 Target make(std::string name, std::string description, Flags flags, TargetFeatures features = {}) {
-  return {std::move(name), std::move(description), std::move(flags), features, {}, {}, {}};
+  return {std::move(name), std::move(description), std::move(flags), features, {}, {}, {}, {}};
 }
 
 Flags arm(const std::string& core, Flags fpu) {
@@ -27,7 +27,13 @@ Target with_intrinsics(Target target) {
     target.intrinsics.push_back(arm_float_multiply_add());
     target.block = RegisterBlock{};
   }
-  if (target.name == "rv32imc") target.block = RegisterBlock{};
+  if (target.name == "rv32imc") {
+    target.block = RegisterBlock{};
+    target.packed = PackedBlock{.columns = 3, .registers = {}};
+  }
+  if (target.name == "cortex-m0plus") {
+    target.packed = PackedBlock{.columns = 1, .registers = {"r8", "r9", "r10", "r11"}};
+  }
   return target;
 }
 
