@@ -196,21 +196,56 @@ class PackedBuilder {
   Block word_loops(const Tile& tile, const Expr& channel, size_t s,
                    std::map<std::string, Expr> values) {
     if (s == c_.sums.size()) return term(tile, channel, values);
+    const bool full = tile.full || ranges_[s].variable.empty();
+    if (s + 2 == c_.sums.size() && is_like_one(s)) {
+      // One loop over both, by the elements that lie in a row.
+      const int64_t row = ranges_[s + 1].full.end;
+      values[c_.sums[s].variable] = lit(0);
+      const std::string& variable = c_.sums[s + 1].variable;
+      if (full) return unrolled_loop(tile, channel, variable, row * ranges_[s].full.end, values);
+      const int64_t step = step_for(row);
+      return {loop::For{variable, c_.sums[s].begin * row, c_.sums[s].end * row, step, false,
+                        terms(tile, channel, variable, step, var(variable), values)}};
+    }
     const std::string& variable = c_.sums[s].variable;
-    if (s + 1 < c_.sums.size() || !(tile.full || ranges_[s].variable.empty())) {
+    if (s + 1 < c_.sums.size() || !full) {
       values[variable] = var(variable);
       return {loop_over(tile, s, 1, word_loops(tile, channel, s + 1, values))};
     }
-    const int64_t length = ranges_[s].full.end;
+    return unrolled_loop(tile, channel, variable, ranges_[s].full.end, values);
+  }
+
+  // Steps of the sums `s` and `s` + 1 go through x like those of one.
+  bool is_like_one(size_t s) const {
+    const AffineIndex& x = c_.x.index;
+    return ranges_[s + 1].variable.empty() &&
+           x.factor(c_.sums[s].variable) ==
+               ranges_[s + 1].full.end * x.factor(c_.sums[s + 1].variable);
+  }
+
+  int64_t step_for(int64_t length) const {
     int64_t step = std::min(shape_.unrolled, length);
     while (length % step != 0) --step;
-    Block body;
-    for (int64_t u = 0; u < step; ++u) {
-      values[variable] = step == length ? lit(u) : var(variable) + u;
-      append(body, term(tile, channel, values));
+    return step;
+  }
+
+  Block unrolled_loop(const Tile& tile, const Expr& channel, const std::string& variable,
+                      int64_t length, const std::map<std::string, Expr>& values) {
+    const int64_t step = step_for(length);
+    if (step == length) return terms(tile, channel, variable, step, lit(0), values);
+    return {loop::For{variable, lit(0), lit(length), step, false,
+                      terms(tile, channel, variable, step, var(variable), values)}};
+  }
+
+  // `count` terms from `first` on.
+  Block terms(const Tile& tile, const Expr& channel, const std::string& variable, int64_t count,
+              const Expr& first, std::map<std::string, Expr> values) {
+    Block out;
+    for (int64_t u = 0; u < count; ++u) {
+      values[variable] = first + u;
+      append(out, term(tile, channel, values));
     }
-    if (step == length) return body;
-    return {loop_over(tile, s, step, std::move(body))};
+    return out;
   }
 
   // One term of every word of the block.

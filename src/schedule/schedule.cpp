@@ -71,7 +71,8 @@ std::vector<Rule> rules_of(const Target& target) {
   std::vector<Rule> rules;
   if (target.features.has_dsp) rules = {schedule_dsp_dot, schedule_dsp_depthwise};
   if (target.packed) {
-    const PackedShape shape = {target.packed->columns, target.packed->registers};
+    const PackedShape shape = {target.packed->columns, target.packed->registers,
+                               target.packed->unrolled};
     // The fewer times the sums are taken apart, the better.
     for (const int64_t num_split : {0, 1, 2}) {
       rules.emplace_back([shape, num_split](const loop::Kernel& kernel, bool reverse) {

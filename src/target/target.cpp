@@ -29,10 +29,11 @@ Target with_intrinsics(Target target) {
   }
   if (target.name == "rv32imc") {
     target.block = RegisterBlock{};
-    target.packed = PackedBlock{.columns = 3, .registers = {}};
+    target.packed = PackedBlock{.columns = 3, .unrolled = 4, .registers = {}};
   }
   if (target.name == "cortex-m0plus") {
-    target.packed = PackedBlock{.columns = 1, .registers = {"r8", "r9", "r10", "r11"}};
+    target.packed =
+        PackedBlock{.columns = 1, .unrolled = 9, .registers = {"r8", "r9", "r10", "r11"}};
   }
   return target;
 }

@@ -35,6 +35,7 @@ struct RegisterBlock {
 // (schedule/packed_multiply.h).
 struct PackedBlock {
   int64_t columns = 1;
+  int64_t unrolled = 4;  // steps of the innermost loop, at most
   // High registers of the core that C compilers leave unused by themselves.
   std::vector<std::string> registers;
 };
