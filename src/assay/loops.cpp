@@ -126,6 +126,7 @@ class Reader {
     if (lexer_.accept("spelling")) lexer_.text();
     if (lexer_.accept("assembly")) {
       lexer_.text();
+      lexer_.accept("movable");
       lexer_.expect("if");
       lexer_.text();
     }

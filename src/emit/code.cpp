@@ -53,7 +53,8 @@ void print_assembly(CText& out, const loop::Function& function, const Names& nam
   }
   out.raw("#if " + function.condition);
   if (!in_place) out.line(c_type_of(function.result->type) + " result;");
-  out.line("__asm__ volatile(\"" + function.assembly + "\" : " +
+  const std::string keyword = function.movable ? "__asm__(\"" : "__asm__ volatile(\"";
+  out.line(keyword + function.assembly + "\" : " +
            operand(in_place ? "+" : "=", function.result->type, result) + " : " + inputs + ");");
   out.line("return " + result + ";");
   out.raw("#else");

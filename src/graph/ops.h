@@ -5,7 +5,9 @@
 //
 // Two things are not attributes. Quantised arithmetic follows from the tensors' types: a conv_2d
 // whose input and output are int8 with scales means accumulation in int32, bias, requantisation and
-// saturation. Activations are a `clamp` of their own; a pass fuses it into its producer.
+// saturation; float input and output with int8 weights mean that the input is quantised at run
+// time, row by row (ops/hybrid.h). Activations are a `clamp` of their own; a pass fuses it into its
+// producer.
 //
 // To add an operator: declare its struct here, add it to `Op`, write ops/<name>.cpp, and teach an
 // importer to produce it. The linker names what you forgot.
@@ -40,6 +42,8 @@ struct Conv2D {
   int64_t groups = 1;
   // The bias already holds -zero_point(x) * sum(filter): the accumulation takes x as it is.
   bool zero_point_in_bias = false;
+  // Hybrid only: x is quantised with a zero point.
+  bool asymmetric_inputs = false;
 
   static constexpr std::string_view name = "conv_2d";
   static const OpRules rules;
@@ -51,6 +55,7 @@ struct Conv2D {
     visit("padding", self.padding);
     visit("groups", self.groups);
     visit("zero_point_in_bias", self.zero_point_in_bias);
+    visit("asymmetric_inputs", self.asymmetric_inputs);
   }
   bool operator==(const Conv2D&) const = default;
 };
@@ -64,6 +69,7 @@ struct DepthwiseConv2D {
   int64_t dilation_w = 1;
   Padding padding;
   bool zero_point_in_bias = false;
+  bool asymmetric_inputs = false;
 
   static constexpr std::string_view name = "depthwise_conv_2d";
   static const OpRules rules;
@@ -74,6 +80,7 @@ struct DepthwiseConv2D {
     visit("dilation_w", self.dilation_w);
     visit("padding", self.padding);
     visit("zero_point_in_bias", self.zero_point_in_bias);
+    visit("asymmetric_inputs", self.asymmetric_inputs);
   }
   bool operator==(const DepthwiseConv2D&) const = default;
 };
@@ -84,12 +91,14 @@ struct DepthwiseConv2D {
 struct FullyConnected {
   bool keep_dims = false;
   bool zero_point_in_bias = false;
+  bool asymmetric_inputs = false;
 
   static constexpr std::string_view name = "fully_connected";
   static const OpRules rules;
   static void fields(auto& self, auto visit) {
     visit("keep_dims", self.keep_dims);
     visit("zero_point_in_bias", self.zero_point_in_bias);
+    visit("asymmetric_inputs", self.asymmetric_inputs);
   }
   bool operator==(const FullyConnected&) const = default;
 };

@@ -167,6 +167,7 @@ class Parser {
     if (lexer_.accept("spelling")) f.spelling = lexer_.expect_string();
     if (lexer_.accept("assembly")) {
       f.assembly = lexer_.expect_string();
+      f.movable = lexer_.accept("movable");
       lexer_.expect("if");
       f.condition = lexer_.expect_string();
     }

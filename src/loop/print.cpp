@@ -268,7 +268,8 @@ std::string print(const Function& f) {
                                  quote_text(f.comment));
   if (!f.spelling.empty()) text += " spelling " + quote_text(f.spelling);
   if (!f.assembly.empty()) {
-    text += " assembly " + quote_text(f.assembly) + " if " + quote_text(f.condition);
+    text += " assembly " + quote_text(f.assembly) + (f.movable ? " movable" : "") + " if " +
+            quote_text(f.condition);
   }
   BlockPrinter body;
   body.print_block(f.body, 1);

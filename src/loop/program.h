@@ -117,6 +117,8 @@ struct Function {
   // preprocessor's `condition` holds, the C has it as inline assembly in place of the body.
   std::string assembly = {};
   std::string condition = {};
+  // The compiler may move the instruction; otherwise it stays among the others where it stands.
+  bool movable = false;
 };
 
 struct Kernel {

@@ -211,7 +211,7 @@ class ProgramBuilder {
   }
 
   void add_node(const Node& node) {
-    LoweredKernel lowered = lower_node(graph_, node, options_.rounding);
+    LoweredKernel lowered = lower_node(graph_, node, options_.rounding, searches_);
     const std::string kind = display_name(node.op);
     add_functions(lowered.functions);
     loop::CallKernel call;
@@ -253,6 +253,7 @@ class ProgramBuilder {
   // Homes that lie inside another: the outermost one and the offset there.
   std::map<size_t, std::pair<int64_t, int64_t>> inside_;
   std::set<std::string> used_;
+  PlaneSearches searches_;
   std::map<std::string, std::string> kernel_names_;
   std::map<std::string, int64_t> num_kernels_of_;
   int64_t num_constants_ = 0;

@@ -19,6 +19,12 @@ Windows windows_of(const Conv2D& conv, const TensorType& x, const TensorType& fi
           {x.shape[2], filter.shape[2], conv.stride_w, conv.dilation_w, p.left, p.right}};
 }
 
+// Each image of the batch.
+InputRows rows_of(const Conv2D& conv, const Shape& x) {
+  return {x[1] * x[2] * x[3], conv.asymmetric_inputs,
+          conv.groups > 1 ? ScaleOrder::kWeightsFirst : ScaleOrder::kProduct};
+}
+
 Fault check_channels(const Conv2D& conv, const TensorType& x, const TensorType& filter) {
   const int64_t channels = x.shape[3];
   const int64_t outputs = filter.shape[0];
@@ -75,6 +81,7 @@ void reference_rule(const Op& op, std::span<const TensorView> inputs,
   const Shape& y = outputs[0].type->shape;
   const int64_t channels_per_group = filter[3];
   const int64_t outputs_per_group = y[3] / conv.groups;
+  const auto hybrid = reference::rows_if_hybrid(inputs, rows_of(conv, x));
   int64_t y_index = 0;
   for (int64_t n = 0; n < y[0]; ++n) {
     for (int64_t oy = 0; oy < y[1]; ++oy) {
@@ -94,8 +101,8 @@ void reference_rule(const Op& op, std::span<const TensorView> inputs,
               }
             }
           };
-          reference::weighted_sum(inputs, outputs[0], conv.zero_point_in_bias, rounding, y_index,
-                                  oc, for_each_term);
+          reference::weighted_sum(inputs, outputs[0], hybrid, conv.zero_point_in_bias, rounding,
+                                  y_index, n, oc, for_each_term);
         }
       }
     }
@@ -110,7 +117,7 @@ void lower(Lowering& lowering) {
   const Shape& y = lowering.output_type().shape;
   const Windows windows = windows_of(conv, x_type, lowering.input_type(1));
 
-  const WeightedSum sum(lowering, kChannelAxis, conv.zero_point_in_bias);
+  const WeightedSum sum(lowering, kChannelAxis, conv.zero_point_in_bias, rows_of(conv, x));
   const Axis n = axis(lowering, "n", y[0]);
   const Axis oy = axis(lowering, "oy", y[1]);
   const Axis ox = axis(lowering, "ox", y[2]);
@@ -121,7 +128,7 @@ void lower(Lowering& lowering) {
   const Axis ic = axis(lowering, "ic", filter[3]);
 
   const loop::Expr channel = group.index * (y[3] / conv.groups) + oc.index;
-  const loop::Expr row = n.index * x[1] + cell_of(windows.y, oy.index, ky.index);
+  const loop::Expr row = sum.index_of_row(n.index) * x[1] + cell_of(windows.y, oy.index, ky.index);
   const loop::Expr cell = row * x[2] + cell_of(windows.x, ox.index, kx.index);
   const loop::Expr x_index = cell * x[3] + group.index * filter[3] + ic.index;
   const loop::Expr tap = (channel * filter[1] + ky.index) * filter[2] + kx.index;
@@ -129,7 +136,8 @@ void lower(Lowering& lowering) {
 
   loop::Block terms = over(ky, over(kx, over(ic, sum.add(x_index, tap * filter[3] + ic.index))));
   loop::Block pixel = over(group, over(oc, sum.around(y_index, channel, std::move(terms))));
-  lowering.body = over(n, over(oy, over(ox, std::move(pixel))));
+  loop::Block image = over(oy, over(ox, std::move(pixel)));
+  lowering.body = over(n, sum.row(n.index, std::move(image)));
   lowering.comment =
       fmt::format("2-D convolution {} * {} -> {}", print(x), print(filter), print(y));
 }

@@ -19,6 +19,11 @@ Windows windows_of(const DepthwiseConv2D& conv, const TensorType& x, const Tenso
           {x.shape[2], filter.shape[2], conv.stride_w, conv.dilation_w, p.left, p.right}};
 }
 
+// Each image of the batch.
+InputRows rows_of(const DepthwiseConv2D& conv, const Shape& x) {
+  return {x[1] * x[2] * x[3], conv.asymmetric_inputs, ScaleOrder::kInputFirst};
+}
+
 Fault check(const DepthwiseConv2D& conv, Operands inputs, std::span<const TensorType> declared) {
   if (Fault fault = check_weighted_sum_arity(inputs, declared)) return fault;
   const TensorType& x = *inputs[0].type;
@@ -62,6 +67,7 @@ void reference_rule(const Op& op, std::span<const TensorView> inputs,
   const Shape& filter = inputs[1].type->shape;
   const Shape& y = outputs[0].type->shape;
   const int64_t multiplier = y[3] / x[3];
+  const auto hybrid = reference::rows_if_hybrid(inputs, rows_of(conv, x));
   int64_t y_index = 0;
   for (int64_t n = 0; n < y[0]; ++n) {
     for (int64_t oy = 0; oy < y[1]; ++oy) {
@@ -78,8 +84,8 @@ void reference_rule(const Op& op, std::span<const TensorView> inputs,
               }
             }
           };
-          reference::weighted_sum(inputs, outputs[0], conv.zero_point_in_bias, rounding, y_index,
-                                  oc, for_each_term);
+          reference::weighted_sum(inputs, outputs[0], hybrid, conv.zero_point_in_bias, rounding,
+                                  y_index, n, oc, for_each_term);
         }
       }
     }
@@ -95,7 +101,7 @@ void lower(Lowering& lowering) {
   const Windows windows = windows_of(conv, x_type, lowering.input_type(1));
   const int64_t multiplier = y[3] / x[3];
 
-  const WeightedSum sum(lowering, kChannelAxis, conv.zero_point_in_bias);
+  const WeightedSum sum(lowering, kChannelAxis, conv.zero_point_in_bias, rows_of(conv, x));
   const Axis n = axis(lowering, "n", y[0]);
   const Axis oy = axis(lowering, "oy", y[1]);
   const Axis ox = axis(lowering, "ox", y[2]);
@@ -105,14 +111,15 @@ void lower(Lowering& lowering) {
   const Axis kx = taps(lowering, "kx", windows.x, ox.index);
 
   const loop::Expr channel = c.index * multiplier + m.index;
-  const loop::Expr row = n.index * x[1] + cell_of(windows.y, oy.index, ky.index);
+  const loop::Expr row = sum.index_of_row(n.index) * x[1] + cell_of(windows.y, oy.index, ky.index);
   const loop::Expr cell = row * x[2] + cell_of(windows.x, ox.index, kx.index);
   const loop::Expr tap = ky.index * filter[2] + kx.index;
   const loop::Expr y_index = ((n.index * y[1] + oy.index) * y[2] + ox.index) * y[3] + channel;
 
   loop::Block terms = over(ky, over(kx, sum.add(cell * x[3] + c.index, tap * y[3] + channel)));
   loop::Block pixel = over(c, over(m, sum.around(y_index, channel, std::move(terms))));
-  lowering.body = over(n, over(oy, over(ox, std::move(pixel))));
+  loop::Block image = over(oy, over(ox, std::move(pixel)));
+  lowering.body = over(n, sum.row(n.index, std::move(image)));
   lowering.comment =
       fmt::format("depthwise 2-D convolution {} * {} -> {}", print(x), print(filter), print(y));
 }

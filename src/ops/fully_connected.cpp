@@ -12,6 +12,10 @@ namespace {
 
 constexpr int64_t kChannelAxis = 0;
 
+InputRows rows_of(const FullyConnected& op, const Shape& weights) {
+  return {weights[1], op.asymmetric_inputs};
+}
+
 Fault check(const FullyConnected& op, Operands inputs, std::span<const TensorType> declared) {
   if (Fault fault = check_weighted_sum_arity(inputs, declared)) return fault;
   const TensorType& x = *inputs[0].type;
@@ -58,6 +62,8 @@ void reference_rule(const Op& op, std::span<const TensorView> inputs,
                     std::span<const MutableTensorView> outputs, Rounding rounding) {
   const Shape& weights = inputs[1].type->shape;
   const int64_t rows = inputs[0].type->num_elements() / weights[1];
+  const auto& dense = std::get<FullyConnected>(op);
+  const auto hybrid = reference::rows_if_hybrid(inputs, rows_of(dense, weights));
   for (int64_t n = 0; n < rows; ++n) {
     for (int64_t oc = 0; oc < weights[0]; ++oc) {
       const auto for_each_term = [&](auto term) {
@@ -65,8 +71,8 @@ void reference_rule(const Op& op, std::span<const TensorView> inputs,
           term(n * weights[1] + ic, oc * weights[1] + ic);
         }
       };
-      reference::weighted_sum(inputs, outputs[0], std::get<FullyConnected>(op).zero_point_in_bias,
-                              rounding, n * weights[0] + oc, oc, for_each_term);
+      reference::weighted_sum(inputs, outputs[0], hybrid, dense.zero_point_in_bias, rounding,
+                              n * weights[0] + oc, n, oc, for_each_term);
     }
   }
 }
@@ -78,13 +84,14 @@ void lower(Lowering& lowering) {
   const int64_t outputs = weights[0];
   const int64_t depth = weights[1];
 
-  const WeightedSum sum(lowering, kChannelAxis, op.zero_point_in_bias);
+  const WeightedSum sum(lowering, kChannelAxis, op.zero_point_in_bias, rows_of(op, weights));
   const Axis n = axis(lowering, "n", x.num_elements() / depth);
   const Axis oc = axis(lowering, "oc", outputs);
   const Axis ic = axis(lowering, "ic", depth);
-  loop::Block terms = over(ic, sum.add(n.index * depth + ic.index, oc.index * depth + ic.index));
+  const loop::Expr first = sum.index_of_row(n.index) * depth;
+  loop::Block terms = over(ic, sum.add(first + ic.index, oc.index * depth + ic.index));
   loop::Block row = over(oc, sum.around(n.index * outputs + oc.index, oc.index, std::move(terms)));
-  lowering.body = over(n, std::move(row));
+  lowering.body = over(n, sum.row(n.index, std::move(row)));
   lowering.comment = fmt::format("fully connected {} * {} -> {}", print(x.shape), print(weights),
                                  print(lowering.output_type().shape));
 }

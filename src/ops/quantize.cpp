@@ -8,6 +8,7 @@
 #include "ops/access.h"
 #include "ops/checks.h"
 #include "ops/lowering.h"
+#include "ops/round.h"
 
 namespace ingot {
 namespace {
@@ -15,9 +16,6 @@ namespace {
 using loop::BinaryOp;
 using loop::Expr;
 using loop::float_lit;
-using loop::Let;
-using loop::lit;
-using loop::var;
 
 Result<std::vector<TensorType>> infer(const Op& /*op*/, Operands inputs,
                                       std::span<const TensorType> declared) {
@@ -43,31 +41,9 @@ void reference_rule(const Op& /*op*/, std::span<const TensorView> inputs,
   }
 }
 
-// The integer nearest to q, ties away from zero, for |q| < 2^31; 0 if q is not a number.
-// q - truncated is exact, so there is no double rounding (as adding 0.5 would bring).
-loop::Function round_function() {
-  const Expr valid = var("valid", loop::kFloat32);
-  loop::Block body;
-  body.push_back(Let{"valid", loop::select(loop::binary(BinaryOp::kEq, var("q", loop::kFloat32),
-                                                        var("q", loop::kFloat32)),
-                                           var("q", loop::kFloat32), float_lit(0))});
-  body.push_back(Let{"truncated", loop::cast(loop::kInt32, valid)});
-  body.push_back(Let{"rest", valid - loop::cast(loop::kFloat32, var("truncated"))});
-  const Expr rest = var("rest", loop::kFloat32);
-  const auto one_if = [](Expr a, Expr b) {
-    return loop::select(loop::binary(BinaryOp::kLe, std::move(a), std::move(b)), lit(1), lit(0));
-  };
-  return {"round_to_int",
-          {{"q", loop::kFloat32}},
-          std::move(body),
-          var("truncated") + one_if(float_lit(0.5), rest) - one_if(rest, float_lit(-0.5)),
-          "round(q), half away from zero; 0 if q is not a number",
-          ""};
-}
-
 Expr element(Lowering& lowering, const Op& /*op*/, std::span<const TensorType* const> /*types*/,
              const TensorType& y, std::span<const Expr> inputs) {
-  lowering.use(round_function());
+  lowering.use(round_function(loop::kFloat32));
   const auto bound = [&](int64_t end) {
     return float_lit(static_cast<double>(end - y.zero_point()));
   };

@@ -32,13 +32,15 @@ Fault check_dtypes(Operands inputs, const TensorType& y, std::string_view weight
   const TensorType* bias = bias_of(inputs);
   const DType expected_bias = is_int8(x) ? DType::kInt32 : x;
   const bool supported = is_int8(x) || x == DType::kFloat32;
-  const bool equal = x == w && x == y.dtype && (!bias || bias->dtype == expected_bias);
+  const bool weights_fit = x == w || is_hybrid(*inputs[0].type, *inputs[1].type);
+  const bool equal = weights_fit && x == y.dtype && (!bias || bias->dtype == expected_bias);
   if (supported && equal) return std::nullopt;
   std::string bias_part;
   if (bias) bias_part = fmt::format(", the bias {}", name_of(bias->dtype));
   Diagnostic fault = type_fault(fmt::format("the input is {}, {} {}{}, the output {}", name_of(x),
                                             weights_name, name_of(w), bias_part, name_of(y.dtype)));
-  fault.hint = "supported are int8 with an int32 bias, and float32 throughout";
+  fault.hint =
+      "supported are int8 with an int32 bias, float32 throughout, and float32 with int8 weights";
   return fault;
 }
 
@@ -155,6 +157,9 @@ Fault check_weighted_sum(Operands inputs, std::span<const TensorType> declared,
   if (zero_point_in_bias && (!bias || !is_int8(x.dtype))) {
     return attribute_fault("the zero point is said to be in the bias, but there is none");
   }
+  if (is_hybrid(x, weights)) {
+    return check_weight_quantization(weights, {rules.weights, rules.channel_axis, false});
+  }
   if (!is_int8(x.dtype)) return std::nullopt;
   if (Fault fault = check_per_tensor(x, "the input")) return fault;
   if (Fault fault = check_per_tensor(y, "the output")) return fault;
@@ -162,11 +167,11 @@ Fault check_weighted_sum(Operands inputs, std::span<const TensorType> declared,
   return check_factors(x, weights, y);
 }
 
-int64_t accumulator_bound(const TensorType& x, const TensorType& weights, const Bytes& weight_bytes,
-                          const Bytes* bias, int64_t channel_axis, bool zero_point_in_bias) {
-  const int64_t zero_point = zero_point_in_bias ? 0 : x.zero_point();
-  const int64_t largest_x =
-      std::max(highest(x.dtype) - zero_point, std::abs(lowest(x.dtype) - zero_point));
+namespace {
+
+// The largest sum of |w - zero_point(w)| * largest_x and the magnitude of the bias.
+int64_t largest_sum(const TensorType& weights, const Bytes& weight_bytes, const Bytes* bias,
+                    int64_t channel_axis, int64_t largest_x) {
   const auto channels = static_cast<size_t>(weights.shape[static_cast<size_t>(channel_axis)]);
   std::vector<int64_t> bounds(channels, 0);
   for_each_weight(weights, weight_bytes, channel_axis, [&](int64_t channel, int64_t weight) {
@@ -177,6 +182,16 @@ int64_t accumulator_bound(const TensorType& x, const TensorType& weights, const 
     for (size_t c = 0; c < channels; ++c) bounds[c] += std::abs(int64_t{values.at(c)});
   }
   return std::ranges::max(bounds);
+}
+
+}  // namespace
+
+int64_t accumulator_bound(const TensorType& x, const TensorType& weights, const Bytes& weight_bytes,
+                          const Bytes* bias, int64_t channel_axis, bool zero_point_in_bias) {
+  const int64_t zero_point = zero_point_in_bias ? 0 : x.zero_point();
+  const int64_t largest_x =
+      std::max(highest(x.dtype) - zero_point, std::abs(lowest(x.dtype) - zero_point));
+  return largest_sum(weights, weight_bytes, bias, channel_axis, largest_x);
 }
 
 std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& weights,
@@ -210,24 +225,42 @@ bool bias_is_constant(Operands inputs) {
 bool accumulators_fit(Operands inputs, int64_t channel_axis, bool zero_point_in_bias) {
   // What is not constant is refused by other limits; floats do not overflow.
   if (!weights_are_constant(inputs) || !bias_is_constant(inputs)) return true;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (is_hybrid(*inputs[0].type, *inputs[1].type)) {
+    constexpr int64_t kLargestX = 255;  // with a zero point at an end of int8
+    return largest_sum(*inputs[1].type, *inputs[1].constant, nullptr, channel_axis, kLargestX) <=
+           kMost;
+  }
   if (!is_int8(inputs[0].type->dtype)) return true;
   const Bytes* bias = inputs.size() > 2 ? inputs[2].constant : nullptr;
   return accumulator_bound(*inputs[0].type, *inputs[1].type, *inputs[1].constant, bias,
-                           channel_axis, zero_point_in_bias) <= std::numeric_limits<int32_t>::max();
+                           channel_axis, zero_point_in_bias) <= kMost;
 }
 
-WeightedSum::WeightedSum(Lowering& lowering, int64_t channel_axis, bool zero_point_in_bias)
+WeightedSum::WeightedSum(Lowering& lowering, int64_t channel_axis, bool zero_point_in_bias,
+                         const InputRows& rows)
     : lowering_(lowering),
       x_(lowering.input(0, "x")),
       weights_(lowering.input(1, "w")),
       accumulator_(lowering.fresh("acc")),
-      scaled_(lowering.fresh("scaled")) {
+      scaled_(lowering.fresh("scaled")),
+      rows_(rows) {
   const TensorType& x = lowering.input_type(0);
+  const TensorType& weights = lowering.input_type(1);
+  if (is_hybrid(x, weights)) {
+    quantized_.emplace(lowering, x_, rows);
+    const std::vector<float>& scales = weights.quantization->scales;
+    if (!weights.quantization->per_tensor()) {
+      weight_scales_ = lowering.constant("scales", DType::kFloat32, Bytes::of(scales));
+    }
+    if (lowering.has_input(2)) bias_ = lowering.input(2, "bias");
+    return;
+  }
   if (is_float(x.dtype)) {
     accumulator_dtype_ = x.dtype;
   } else {
     x_offset_ = zero_point_in_bias ? 0 : -x.zero_point();
-    weight_offset_ = -lowering.input_type(1).quantization->zero_points.front();
+    weight_offset_ = -weights.quantization->zero_points.front();
     prepare_rescaling(channel_axis, zero_point_in_bias);
   }
   const bool adds_bias = lowering.has_input(2) && !(proved_ && proved_->takes_bias());
@@ -277,7 +310,17 @@ void WeightedSum::prepare_rescaling(int64_t channel_axis, bool zero_point_in_bia
   lowering_.record(std::move(record));
 }
 
+Block WeightedSum::row(const Expr& n, Block loops) const {
+  if (!quantized_) return loops;
+  Block block = quantized_->quantize(n * rows_.num_elements);
+  append(block, std::move(loops));
+  return block;
+}
+
+Expr WeightedSum::index_of_row(const Expr& n) const { return quantized_ ? lit(0) : n; }
+
 Block WeightedSum::start(const Expr& channel) const {
+  if (quantized_) return {loop::Let{accumulator_, lit(0)}};
   if (accumulator_dtype_ == DType::kFloat32) {
     return {loop::Let{accumulator_, loop::float_lit(0)}};
   }
@@ -286,7 +329,8 @@ Block WeightedSum::start(const Expr& channel) const {
 }
 
 Block WeightedSum::add(const Expr& x_index, const Expr& weight_index) const {
-  Expr x = Lowering::load(x_, lowering_.input_type(0).dtype, x_index);
+  Expr x = quantized_ ? quantized_->centred(x_index)
+                      : Lowering::load(x_, lowering_.input_type(0).dtype, x_index);
   Expr weight = Lowering::load(weights_, lowering_.input_type(1).dtype, weight_index);
   if (accumulator_dtype_ != DType::kFloat32) {
     x = x + x_offset_;
@@ -295,11 +339,18 @@ Block WeightedSum::add(const Expr& x_index, const Expr& weight_index) const {
   return {loop::Assign{accumulator_, accumulator() + x * weight}};
 }
 
+Expr WeightedSum::weight_scale(const Expr& channel) const {
+  if (!weight_scales_.empty()) return Lowering::load(weight_scales_, DType::kFloat32, channel);
+  const float scale = lowering_.input_type(1).quantization->scales.front();
+  return loop::float_lit(static_cast<double>(scale));
+}
+
 Block WeightedSum::finish(const Expr& y_index, const Expr& channel) const {
-  if (accumulator_dtype_ == DType::kFloat32) {
-    if (bias_.empty()) return lowering_.store(y_index, accumulator());
-    return lowering_.store(y_index,
-                           accumulator() + Lowering::load(bias_, DType::kFloat32, channel));
+  if (quantized_ || accumulator_dtype_ == DType::kFloat32) {
+    Expr sum = accumulator();
+    if (quantized_) sum = quantized_->scaled(sum, weight_scale(channel));
+    if (bias_.empty()) return lowering_.store(y_index, sum);
+    return lowering_.store(y_index, sum + Lowering::load(bias_, DType::kFloat32, channel));
   }
   const Expr scaled = proved_ ? proved_->apply(accumulator(), channel)
                               : requantizer_->apply(accumulator(), channel);

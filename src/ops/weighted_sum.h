@@ -5,7 +5,7 @@
 // Quantised: acc = bias[c] + sum (x - zero_point(x)) * (w - zero_point(w)) in int32, then
 // y = zero_point(y) + round(acc * scale(x) * scale(w)[c] / scale(y)), saturated. Float: the terms
 // are summed from 0 in the order in which they stand below, and the bias is added last (as TFLM's
-// reference kernels do).
+// reference kernels do). Hybrid (float x, int8 weights): ops/hybrid.h.
 //
 // Inputs are x, weights and, if any, bias. `channel_axis` is the dimension of the weights that
 // counts the output channels: the first or the last.
@@ -16,6 +16,7 @@
 #include "ops/access.h"
 #include "ops/checks.h"
 #include "ops/fixed_point.h"
+#include "ops/hybrid.h"
 #include "ops/lowering.h"
 #include "ops/proved_rescale.h"
 #include "ops/reference_math.h"
@@ -66,7 +67,14 @@ bool accumulators_fit(Operands inputs, int64_t channel_axis, bool zero_point_in_
 // loops over the terms.
 class WeightedSum {
  public:
-  WeightedSum(Lowering& lowering, int64_t channel_axis, bool zero_point_in_bias);
+  // `rows` are those of a hybrid layer's input.
+  WeightedSum(Lowering& lowering, int64_t channel_axis, bool zero_point_in_bias,
+              const InputRows& rows);
+
+  // What comes once for row n of the input, around the loops that use it.
+  loop::Block row(const loop::Expr& n, loop::Block loops) const;
+  // Row n as the terms' indices count it: 0 where each row is quantised before its use.
+  loop::Expr index_of_row(const loop::Expr& n) const;
 
   // The accumulator's first value.
   loop::Block start(const loop::Expr& channel) const;
@@ -83,6 +91,8 @@ class WeightedSum {
 
   // Decides how accumulators are rescaled.
   void prepare_rescaling(int64_t channel_axis, bool zero_point_in_bias);
+  // Of a hybrid layer.
+  loop::Expr weight_scale(const loop::Expr& channel) const;
 
   Lowering& lowering_;
   std::string x_;
@@ -96,6 +106,9 @@ class WeightedSum {
   // At most one of them; none for floats.
   std::optional<ProvedRescaler> proved_;
   std::optional<Requantizer> requantizer_;
+  InputRows rows_;
+  std::optional<QuantizedRow> quantized_;  // of hybrid layers
+  std::string weight_scales_;              // per channel; empty: per tensor
 };
 
 namespace reference {
@@ -108,15 +121,32 @@ inline int64_t output_of_sum(int64_t sum, const TensorType& x, const TensorType&
   return saturate(y.zero_point() + scaled, y.dtype);
 }
 
-// Writes output element `y_index` of channel `channel`. `for_each_term(f)` calls f(x_index,
-// weight_index) for each term in order.
+// The input's rows, if the layer is hybrid.
+inline std::optional<QuantizedRows> rows_if_hybrid(std::span<const TensorView> inputs,
+                                                   const InputRows& rows) {
+  if (!is_hybrid(*inputs[0].type, *inputs[1].type)) return std::nullopt;
+  return quantize_rows(inputs[0], rows);
+}
+
+// Writes output element `y_index` of channel `channel`, which reads row `row` of the input.
+// `for_each_term(f)` calls f(x_index, weight_index) for each term in order.
 template <class ForEachTerm>
 void weighted_sum(std::span<const TensorView> inputs, const MutableTensorView& y,
-                  bool zero_point_in_bias, Rounding rounding, int64_t y_index, int64_t channel,
+                  const std::optional<QuantizedRows>& hybrid, bool zero_point_in_bias,
+                  Rounding rounding, int64_t y_index, int64_t row, int64_t channel,
                   const ForEachTerm& for_each_term) {
   const TensorView& x = inputs[0];
   const TensorView& w = inputs[1];
   const bool has_bias = inputs.size() > 2 && inputs[2].present();
+  if (hybrid) {
+    int64_t sum = 0;
+    for_each_term([&](int64_t xi, int64_t wi) {
+      sum += hybrid->centred[static_cast<size_t>(xi)] * int_at(w, wi);
+    });
+    const float scaled = hybrid->scaled(sum, row, w.type->quantization->scale(channel));
+    set_float(y, y_index, has_bias ? scaled + float_at(inputs[2], channel) : scaled);
+    return;
+  }
   if (y.type->dtype == DType::kFloat32) {
     float sum = 0;
     for_each_term([&](int64_t xi, int64_t wi) { sum += float_at(x, xi) * float_at(w, wi); });

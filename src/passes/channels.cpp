@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/hybrid.h"
+
 namespace ingot {
 namespace {
 
@@ -30,6 +32,8 @@ bool has_one_input(const Op& op) {
 bool yields_any_channels(const Graph& graph, const Node& node) {
   if (node.outputs.size() != 1 || !node.epilogue.empty() || node.inputs.empty()) return false;
   if (is_weighted_sum(node.op)) {
+    // The scale of a hybrid layer's input is taken from all channels together.
+    if (is_hybrid(graph[node.inputs[0]].type, graph[node.inputs.at(1)].type)) return false;
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       if (node.inputs[i].present() && !graph[node.inputs[i]].is_constant()) return false;
     }

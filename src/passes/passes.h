@@ -31,6 +31,9 @@ Graph fold_padding(Graph graph);
 // except where they are the graph's outputs.
 Graph simplify_reshapes(Graph graph);
 
+// clamp(x) -> x, where no integer that x can hold (ops/intervals.h) is outside the bounds.
+Graph drop_clamps(Graph graph, Rounding rounding);
+
 // producer, elementwise operator -> the producer with one more step in its epilogue, where nothing
 // else reads the tensor in between, and the operator's other operands are constants or stand before
 // the producer and have one element or the shape of the result.

@@ -10,6 +10,7 @@
 #include "loop/simplify.h"
 #include "schedule/block.h"
 #include "schedule/columns.h"
+#include "schedule/zero_point_sums.h"
 #include "target/intrinsics.h"
 
 namespace ingot {
@@ -38,7 +39,7 @@ class DepthwiseBuilder {
     positions_.assign(c_.outer.begin(), c_.outer.end() - 1);
     names_ = loop::names_of(kernel.body);
     for (const loop::Param& param : kernel.params) names_.insert(param.name);
-    sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
+    sums_.emplace(c_, channel_.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
   }
 
@@ -52,7 +53,7 @@ class DepthwiseBuilder {
                              loop::Let{zero_point_, loop::pack(loop::kInt16x2, {half, half})});
     }
     out.kernel.body = loop::simplify(out.kernel.body);
-    if (uses_sums_) add_sums(out);
+    add_sums(out);
     out.functions = arm_dsp_intrinsics();
     return out;
   }
@@ -122,8 +123,8 @@ class DepthwiseBuilder {
       }
     }
     append(out, sum_loops(tile, channel, 0));
-    for (int64_t k = 0; k < kChannels; ++k) {
-      for (int64_t p = 0; p < tile.num_positions; ++p) append(out, finish(tile, channel, k, p));
+    for (int64_t p = 0; p < tile.num_positions; ++p) {
+      for (int64_t k = 0; k < kChannels; ++k) append(out, finish(tile, channel, k, p));
     }
     return out;
   }
@@ -211,13 +212,10 @@ class DepthwiseBuilder {
       const std::string& column = positions_.back().variable;
       values[column] = var(column) + p;
     }
-    Expr sum = var(sums_of_.at({k, p}));
-    if (tile.zero_point_apart) {
-      uses_sums_ = true;
-      sum = sum + loop::load(sums_, own, loop::kInt32, 4);
-    }
-    Block block = {loop::Let{c_.accumulator, sum + loop::substitute(c_.first, values)}};
-    append(block, loop::substitute(c_.finish, values));
+    ZeroPointSums::Ending ending{var(sums_of_.at({k, p})), c_.finish};
+    if (tile.zero_point_apart) ending = sums_->ending(c_, std::move(ending.sum), own);
+    Block block = {loop::Let{c_.accumulator, ending.sum + loop::substitute(c_.first, values)}};
+    append(block, loop::substitute(ending.finish, values));
     std::map<std::string, std::string> renamed;
     for (const std::string& name : loop::declared_by(block)) {
       renamed[name] = loop::fresh_name(fmt::format("{}_{}", name, k + kChannels * p), names_);
@@ -225,29 +223,20 @@ class DepthwiseBuilder {
     return loop::rename(block, renamed);
   }
 
-  // The sum of each channel's weights times the offset of x, as a parameter behind the weights.
   void add_sums(Rescheduled& out) const {
-    const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
-    loop::Param sums = *w;
-    sums.name = sums_;
-    sums.dtype = DType::kInt32;
-    sums.num_elements = *channel_.extent();
-    sums.alignment = 4;
-    out.kernel.params.insert(w + 1, sums);
     const std::vector<std::vector<int64_t>> terms = terms_by_channel();
     const int64_t factor = c_.x.offset;
-    out.constants.push_back({sums_, c_.w.buffer, [terms, factor](const Bytes& weights) {
-                               std::vector<int32_t> result;
-                               for (const std::vector<int64_t>& channel : terms) {
-                                 int64_t sum = 0;
-                                 for (const int64_t i : channel) {
-                                   sum +=
-                                       static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
-                                 }
-                                 result.push_back(static_cast<int32_t>(sum * factor));
-                               }
-                               return Bytes::of(result);
-                             }});
+    sums_->add_to(out, c_, *channel_.extent(), [terms, factor](const Bytes& weights) {
+      std::vector<int32_t> result;
+      for (const std::vector<int64_t>& channel : terms) {
+        int64_t sum = 0;
+        for (const int64_t i : channel) {
+          sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
+        }
+        result.push_back(static_cast<int32_t>(sum * factor));
+      }
+      return result;
+    });
   }
 
   std::vector<std::vector<int64_t>> terms_by_channel() const {
@@ -278,10 +267,9 @@ class DepthwiseBuilder {
   std::vector<LoopRange> positions_;
   std::set<std::string> names_;
   std::map<std::pair<int64_t, int64_t>, std::string> sums_of_;  // by channel and position
-  std::string sums_;
+  std::optional<ZeroPointSums> sums_;
   std::string zero_point_;
   bool uses_zero_point_ = false;
-  bool uses_sums_ = false;
 };
 
 }  // namespace

@@ -244,16 +244,18 @@ class ScalarBuilder {
     w->name = packed_;
     w->num_elements = static_cast<int64_t>(source.size());
     const auto size = static_cast<size_t>(size_in_bytes(c_.w.dtype));
-    out.constants.push_back({packed_, c_.w.buffer, [source, size](const Bytes& weights) {
-                               std::vector<uint8_t> bytes(source.size() * size, 0);
-                               for (size_t i = 0; i < source.size(); ++i) {
-                                 if (source[i] < 0) continue;
-                                 const auto from = static_cast<size_t>(source[i]) * size;
-                                 std::copy_n(weights.view().begin() + static_cast<int64_t>(from),
-                                             size, bytes.begin() + static_cast<int64_t>(i * size));
-                               }
-                               return Bytes(std::move(bytes));
-                             }});
+    out.constants.push_back(
+        {packed_, {c_.w.buffer}, [source, size](const std::vector<Bytes>& from_call) {
+           const Bytes& weights = from_call.front();
+           std::vector<uint8_t> bytes(source.size() * size, 0);
+           for (size_t i = 0; i < source.size(); ++i) {
+             if (source[i] < 0) continue;
+             const auto from = static_cast<size_t>(source[i]) * size;
+             std::copy_n(weights.view().begin() + static_cast<int64_t>(from), size,
+                         bytes.begin() + static_cast<int64_t>(i * size));
+           }
+           return Bytes(std::move(bytes));
+         }});
   }
 
   std::vector<int64_t> packed_order() const {

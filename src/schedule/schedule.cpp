@@ -14,6 +14,7 @@
 #include "schedule/narrow_multiply.h"
 #include "schedule/packed_multiply.h"
 #include "schedule/reschedule.h"
+#include "schedule/saturation.h"
 #include "schedule/scalar_block.h"
 
 namespace ingot {
@@ -90,6 +91,13 @@ std::vector<Rule> rules_of(const Target& target) {
   return rules;
 }
 
+// The target's intrinsics that kernels may call, in front of the functions that may call them.
+void add_intrinsics(loop::Program& program, const Target& target) {
+  for (const loop::Function& f : target.intrinsics) {
+    if (!loop::find_function(program, f.name)) program.functions.push_back(f);
+  }
+}
+
 struct Both {
   Rescheduled forward;
   std::optional<Rescheduled> reversed;
@@ -135,6 +143,13 @@ Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
     scheduled.reversed.push_back(std::move(reversed));
     program.kernels[k] = jammed(kernel);
   }
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    loop::Block& body = program.kernels[k].body;
+    body = with_saturation(body, target);
+    std::optional<loop::Kernel>& reversed = scheduled.reversed[k];
+    if (reversed) reversed->body = with_saturation(reversed->body, target);
+  }
+  add_intrinsics(program, target);
   remove_unused_constants(program);
   scheduled.program = std::move(program);
   return scheduled;

@@ -141,14 +141,14 @@ Bytes WeightTable::packed(const Bytes& weights) const {
   return Bytes::of(out);
 }
 
-Bytes WeightTable::sums(const Bytes& weights, int64_t factor) const {
+std::vector<int32_t> WeightTable::sums(const Bytes& weights, int64_t factor) const {
   std::vector<int32_t> out;
   for (size_t row = 0; row < rows.size(); ++row) {
     int64_t sum = 0;
     for (const int64_t element : terms[row]) sum += weight(weights, element);
     out.push_back(static_cast<int32_t>(sum * factor));
   }
-  return Bytes::of(out);
+  return out;
 }
 
 }  // namespace ingot

@@ -264,9 +264,10 @@ std::vector<uint8_t> wide_activations(DType bias) {
   return w.bytes();
 }
 
-std::vector<uint8_t> hybrid() {
+std::vector<uint8_t> unsigned_weights() {
   TfliteWriter w;
-  const int64_t weights = w.constant("w", plain({1, 2}), std::vector<int8_t>{1, 2});
+  const int64_t weights =
+      w.constant("w", {DType::kUInt8, {1, 2}, per_tensor(0.5F, 128)}, std::vector<uint8_t>{1, 2});
   w.output(w.fully_connected("y", w.input("x", real({1, 2})), weights, kAbsent, std::nullopt));
   return w.bytes();
 }
@@ -308,7 +309,7 @@ TEST(Faults, AreRefusedByNameWhereTheyCannotBeCompiled) {
       {"P04 pool of two scales", pool_of_other_scale(), "equal scales"},
       {"Q05 int16 with int32 bias", wide_activations(DType::kInt32), "int16"},
       {"Q05 int16 with int64 bias", wide_activations(DType::kInt64), "int16"},
-      {"Q16 float with int8 weights", hybrid(), "int8"},
+      {"Q16 float with uint8 weights", unsigned_weights(), "the weight tensor uint8"},
       {"S03 softmax without options", softmax_without_options(), "beta is 0"},
       {"S07 logistic on another scale", logistic_of_scale(1.0F / 200), "1/256"},
   };

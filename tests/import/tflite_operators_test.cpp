@@ -93,6 +93,53 @@ TEST(TfliteOperators, Elementwise) {
   });
 }
 
+// Which of TFLite's kernels for float inputs and int8 weights a layer gets: their inputs are
+// quantised with a zero point or without.
+TEST(TfliteOperators, HybridLayers) {
+  const Quantization channels{{0.5F, 0.25F}, {0, 0}, 0};
+  const Quantization last{{0.5F, 0.25F}, {0, 0}, 3};
+  const auto filter = [](TfliteWriter& w, const Shape& shape, const Quantization& q) {
+    const TensorType type = int8_type(shape, q);
+    return w.constant("w", type, std::vector<int8_t>(static_cast<size_t>(type.num_elements()), 1));
+  };
+  const auto image = [](TfliteWriter& w) { return w.input("x", float_type({1, 2, 2, 2})); };
+  const Quantization whole = per_tensor(0.5F, 0);
+  const Window valid{.padding = Padding::VALID};
+  const auto dense = [=](TfliteWriter& w, bool asymmetric) {
+    const int64_t y = w.fully_connected("y", w.input("x", float_type({1, 3})), weights(w, {4, 3}),
+                                        kAbsent, std::nullopt);
+    w.last_operator().builtin_options.AsFullyConnectedOptions()->asymmetric_quantize_inputs =
+        asymmetric;
+    return y;
+  };
+  expect_statements({
+      {[=](auto& w) { return dense(w, false); }, "fully_connected x, w, _"},
+      {[=](auto& w) { return dense(w, true); }, "fully_connected(asymmetric_inputs=true) x, w, _"},
+      {[=](auto& w) {
+         return w.conv_2d("y", image(w), filter(w, {2, 1, 1, 2}, whole), kAbsent, valid, {});
+       },
+       "conv_2d x, w, _"},
+      {[=](auto& w) {
+         return w.conv_2d("y", image(w), filter(w, {2, 1, 1, 2}, channels), kAbsent, valid, {});
+       },
+       "conv_2d(asymmetric_inputs=true) x, w, _"},
+      {[=](auto& w) {
+         return w.conv_2d("y", image(w), filter(w, {2, 1, 1, 1}, whole), kAbsent, valid, {});
+       },
+       "conv_2d(groups=2, asymmetric_inputs=true) x, w, _"},
+      {[=](auto& w) {
+         return w.depthwise_conv_2d("y", image(w), filter(w, {1, 1, 1, 2}, whole), kAbsent, valid,
+                                    {});
+       },
+       "depthwise_conv_2d(asymmetric_inputs=true) x, w, _"},
+      {[=](auto& w) {
+         return w.depthwise_conv_2d("y", image(w), filter(w, {1, 1, 1, 2}, last), kAbsent, valid,
+                                    {});
+       },
+       "depthwise_conv_2d(asymmetric_inputs=true) x, w, _"},
+  });
+}
+
 TEST(TfliteOperators, DenseAndMovement) {
   const auto x = [](TfliteWriter& w, const Shape& shape) { return w.input("x", int8_type(shape)); };
   expect_statements({

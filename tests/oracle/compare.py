@@ -29,6 +29,16 @@ JUDGED = (3, 4, 9)
 SKIPPED = 77
 
 
+def is_installed():
+    """Whether the interpreter is; says so if not."""
+    probe = subprocess.run(["node", "-e", "require.resolve('@tensorflow/tfjs-tflite/package.json')"], cwd=HERE,
+                           capture_output=True, check=False) if shutil.which("node") else None
+    if probe and probe.returncode == 0:
+        return True
+    print("skipped: node or @tensorflow/tfjs-tflite is not installed (npm ci in tests/oracle)")
+    return False
+
+
 def interpret(model, requests):
     """The interpreter's answers, each a list of the outputs' bytes."""
     text = "".join(json.dumps([base64.b64encode(i).decode() for i in inputs]) + "\n" for inputs in requests)
@@ -104,10 +114,7 @@ def main():
     parser.add_argument("--vectors", type=int, default=3)
     parser.add_argument("--most-different", type=float, default=0, help="elements in a million")
     args = parser.parse_args()
-    probe = subprocess.run(["node", "-e", "require.resolve('@tensorflow/tfjs-tflite/package.json')"], cwd=HERE,
-                           capture_output=True, check=False) if shutil.which("node") else None
-    if probe is None or probe.returncode != 0:
-        print("skipped: node or @tensorflow/tfjs-tflite is not installed (npm ci in tests/oracle)")
+    if not is_installed():
         return SKIPPED
     total = [0, 0, 0]
     with tempfile.TemporaryDirectory() as folder:

@@ -101,7 +101,9 @@ std::vector<OneNode> fully_connected_cases() {
                                          depth, random_style(random), random);
         Quantization* q =
             node.inputs[1].type.quantization ? &*node.inputs[1].type.quantization : nullptr;
-        if (q && q->per_tensor()) q->zero_points[0] = random.pick<int64_t>({0, 0, -128, 5, 127});
+        const bool is_int8 = node.inputs[0].type.dtype == DType::kInt8;
+        if (is_int8 && q->per_tensor())
+          q->zero_points[0] = random.pick<int64_t>({0, 0, -128, 5, 127});
         node.rounding = random_rounding(random);
         cases.push_back(with_data(std::move(node)));
       }

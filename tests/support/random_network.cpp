@@ -233,11 +233,48 @@ class RandomNetwork {
     }
   }
 
+  // A layer of floats whose weights are int8; the bias is there or not.
+  int64_t hybrid(int64_t x) {
+    const int64_t channels = random_.integer(1, 7);
+    const bool image = is_image(x);
+    const bool depthwise = image && random_.chance(1, 3);
+    const int64_t depth = shape(x).back();
+    const int64_t outputs = depthwise ? depth : channels;
+    Shape filter = {channels, depth};
+    if (image) filter = {channels, random_.integer(1, 3), random_.integer(1, 2), depth};
+    if (depthwise) filter = {1, filter[1], filter[2], depth};
+    Quantization scales = per_tensor(random_.real(0.002F, 0.02F), 0);
+    if (random_.chance(1, 2)) {
+      scales = {random_.reals(outputs, 0.002F, 0.02F),
+                std::vector<int64_t>(static_cast<size_t>(outputs), 0), depthwise ? 3 : 0};
+    }
+    const TensorType type{DType::kInt8, filter, scales};
+    const int64_t w =
+        writer().constant(name(), type, random_.integers<int8_t>(type.num_elements(), -127, 127));
+    const int64_t bias = random_.chance(1, 3)
+                             ? kAbsent
+                             : writer().constant(name(), {DType::kFloat32, {outputs}, std::nullopt},
+                                                 random_.reals(outputs, -1, 1));
+    if (!image) {
+      const int64_t y = writer().fully_connected(name(), x, w, bias, std::nullopt, activation());
+      writer()
+          .last_operator()
+          .builtin_options.AsFullyConnectedOptions()
+          ->asymmetric_quantize_inputs = random_.chance(1, 2);
+      return y;
+    }
+    const Window moved = window(x, filter[1], filter[2], true);
+    return depthwise ? writer().depthwise_conv_2d(name(), x, w, bias, moved, std::nullopt)
+                     : writer().conv_2d(name(), x, w, bias, moved, std::nullopt);
+  }
+
   // To wider elements and back; the wide ones may become outputs.
   int64_t excursion(int64_t x) {
     const Quantization back = net_.quantization(writer().type_of(x).scale());
     int64_t wide = -1;
-    if (random_.chance(1, 2)) {
+    if (!shape(x).empty() && random_.chance(1, 2)) {
+      wide = hybrid(writer().dequantize(name(), x));
+    } else if (random_.chance(1, 2)) {
       const float scale = writer().type_of(x).scale() / 100;
       wide = writer().quantize(name(), x, DType::kInt16, per_tensor(scale, 0));
     } else {

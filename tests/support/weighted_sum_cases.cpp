@@ -99,13 +99,34 @@ double bias_at(const OneNode& node, int64_t channel) {
 }  // namespace
 
 Style random_style(Random& random) {
-  return {random.chance(1, 5), random.chance(1, 2), random.chance(3, 4), random.chance(1, 4)};
+  return {.is_float = random.chance(2, 5),
+          .is_hybrid = random.chance(1, 2),
+          .asymmetric = random.chance(1, 2),
+          .per_channel = random.chance(1, 2),
+          .has_bias = random.chance(3, 4),
+          .saturates = random.chance(1, 4)};
 }
 
 OneNode weighted_sum_node(Op op, Shape x, Shape weights, int64_t axis, int64_t num_terms,
                           const Style& style, Random& random) {
   const int64_t channels = weights.at(static_cast<size_t>(axis));
   OneNode node{std::move(op), {}, {}, Rounding::kDouble, random.next()};
+  if (style.is_float && style.is_hybrid) {
+    std::visit(
+        [&](auto& o) {
+          if constexpr (requires { o.asymmetric_inputs; }) o.asymmetric_inputs = style.asymmetric;
+        },
+        node.op);
+    std::vector<float> scales;
+    for (int64_t c = 0; c < channels; ++c) scales.push_back(random.real(0.001F, 0.02F));
+    const float scale = scales.front();
+    node.inputs = {random_input(float_type(std::move(x))),
+                   random_constant(style.per_channel ? int8_type(std::move(weights), scales, axis)
+                                                     : int8_type(std::move(weights), scale))};
+    if (style.has_bias) node.inputs.push_back(random_constant(float_type({channels})));
+    node.outputs = {float_type({})};
+    return node;
+  }
   if (style.is_float) {
     node.inputs = {random_input(float_type(std::move(x))),
                    random_constant(float_type(std::move(weights)))};
@@ -165,6 +186,26 @@ std::vector<double> exact_convolution(const OneNode& node, int64_t groups, bool 
 }
 
 double tolerance_of(const OneNode& node) {
+  const TestInput& weights = node.inputs[1];
+  if (node.inputs[0].type.dtype == DType::kFloat32 && weights.type.dtype == DType::kInt8) {
+    double greatest_x = 0;
+    for (int64_t i = 0; i < node.inputs[0].type.num_elements(); ++i) {
+      greatest_x = std::max(greatest_x, std::abs(real_at(node.inputs[0], i, 0)));
+    }
+    const Quantization& q = *weights.type.quantization;
+    const TensorView view{&weights.type, weights.bytes->view()};
+    std::vector<double> sums(
+        static_cast<size_t>(q.per_tensor() ? 1 : std::ssize(q.scales)));  // of |w|, by channel
+    const bool last = std::holds_alternative<DepthwiseConv2D>(node.op);
+    const int64_t count = weights.type.num_elements();
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t channels = std::ssize(sums);
+      const int64_t channel = last ? i % channels : i / (count / channels);
+      sums[static_cast<size_t>(channel)] +=
+          std::abs(static_cast<double>(int_at(view, i))) * double{q.scale(channel)};
+    }
+    return *std::ranges::max_element(sums) * 2 * greatest_x / 255 + 1e-3;
+  }
   if (!node.outputs[0].quantization) return 1e-3;
   return node.rounding == Rounding::kDouble ? 0.7501 : 0.5001;
 }

@@ -14,6 +14,8 @@ namespace ingot::testing {
 // How a case is quantised.
 struct Style {
   bool is_float = false;
+  bool is_hybrid = false;   // with is_float: the weights are int8
+  bool asymmetric = false;  // of hybrid layers: their inputs
   bool per_channel = false;
   bool has_bias = true;
   bool saturates = false;  // the output's scale is far too small
@@ -34,7 +36,8 @@ double real_at(const TestInput& input, int64_t index, int64_t channel);
 std::vector<double> exact_convolution(const OneNode& node, int64_t groups, bool depthwise);
 
 // How far from the exact number an output may be: half a unit, and where two roundings follow each
-// other up to a quarter more (the first is in units of at most a half).
+// other up to a quarter more (the first is in units of at most a half). Hybrid layers: what it
+// makes if every input is a step of its quantisation off. For a node with data.
 double tolerance_of(const OneNode& node);
 
 // The first output whose distance from the exact number (saturated) is more than `tolerance`; empty

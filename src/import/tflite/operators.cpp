@@ -52,6 +52,12 @@ std::optional<Padding> padding_of(OperatorReader& reader, format::Padding kind,
   return Padding{rows.before, rows.after, columns.before, columns.after};
 }
 
+// Whether TFLite quantises the input of a layer of floats with int8 weights when it runs.
+bool is_hybrid(OperatorReader& reader) {
+  return reader.input_type(0).dtype == DType::kFloat32 &&
+         reader.input_type(1).dtype == DType::kInt8;
+}
+
 bool read_conv_2d(OperatorReader& reader) {
   const auto options = reader.options<format::Conv2DOptions>();
   if (!options || !reader.has_rank(0, 4, "the input") || !reader.has_rank(1, 4, "the filter")) {
@@ -74,6 +80,9 @@ bool read_conv_2d(OperatorReader& reader) {
         "the input has {} channels, which is no multiple of the filter's {}", channels, filter[3]));
   }
   op.groups = channels / filter[3];
+  // TFLite has a kernel for filters of one scale, and one with zero points for all others.
+  const std::optional<Quantization>& scales = reader.input_type(1).quantization;
+  op.asymmetric_inputs = is_hybrid(reader) && (op.groups > 1 || (scales && !scales->per_tensor()));
   return reader.emit(op, {0, 1, 2}, options->fused_activation_function);
 }
 
@@ -93,6 +102,7 @@ bool read_depthwise_conv_2d(OperatorReader& reader) {
                  {filter[1], filter[2], op.stride_h, op.stride_w, op.dilation_h, op.dilation_w});
   if (!padding) return false;
   op.padding = *padding;
+  op.asymmetric_inputs = is_hybrid(reader);
   // The multiplier follows from the shapes; files may leave it at 0.
   const int64_t channels = reader.input_type(0).shape[3];
   if (options->depth_multiplier != 0 && channels * options->depth_multiplier != filter[3]) {
@@ -111,6 +121,7 @@ bool read_fully_connected(OperatorReader& reader) {
   }
   FullyConnected op;
   op.keep_dims = options->keep_num_dims;
+  op.asymmetric_inputs = is_hybrid(reader) && options->asymmetric_quantize_inputs;
   return reader.emit(op, {0, 1, 2}, options->fused_activation_function);
 }
 
