@@ -355,11 +355,14 @@ class PackedBuilder {
     w.dtype = DType::kUInt32;
     w.num_elements = num_outer_channels() * num_groups() * num_terms() * PackedWords::kWords;
     w.alignment = 4;
-    out.source = c_.w.buffer;
+    out.sources = {c_.w.buffer};
     const int64_t offset = c_.x.offset;
-    out.fits = [table, offset](const Bytes& bytes) { return table.fits(bytes, offset); };
-    out.constants.push_back(
-        {packed_, c_.w.buffer, [table](const Bytes& bytes) { return table.packed(bytes); }});
+    out.fits = [table, offset](const std::vector<Bytes>& all) {
+      return table.fits(all.at(0), offset);
+    };
+    out.constants.push_back({packed_, {c_.w.buffer}, [table](const std::vector<Bytes>& all) {
+                               return table.packed(all.at(0));
+                             }});
     if (offset == 0) return;
     zero.name = zero_;
     zero.dtype = DType::kInt32;
@@ -367,9 +370,10 @@ class PackedBuilder {
     zero.alignment = 4;
     out.kernel.params.insert(old + 1, zero);
     const std::vector<std::vector<bool>> inside = windows_.terms_inside();
-    out.constants.push_back({zero_, c_.w.buffer, [table, offset, inside](const Bytes& bytes) {
-                               return table.sums(bytes, offset, inside);
-                             }});
+    out.constants.push_back(
+        {zero_, {c_.w.buffer}, [table, offset, inside](const std::vector<Bytes>& all) {
+           return table.sums(all.at(0), offset, inside);
+         }});
   }
 
   PackedWords packed_words() const {
