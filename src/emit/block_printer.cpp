@@ -179,7 +179,7 @@ void BlockPrinter::print(const loop::Let& let) {
     ranges_.set(let.name, ranges_.of(let.value));
   }
   if (let.value->type.dtype == DType::kBool) needs_.boolean = true;
-  const std::string type = c_type_of(let.value->type);
+  const std::string type = exprs_.type_of(let.value->type);
   const std::string& kept = let.register_name;
   if (!kept.empty()) needs_.registers = true;
   out_.line((kept.empty() ? "" : names_.prefix + "_KEPT ") + (constant ? "const " : "") + type +
@@ -211,6 +211,10 @@ void BlockPrinter::print(const loop::Store& store) {
   if (usage_.local_arrays.contains(store.buffer) && !usage_.read.contains(store.buffer)) return;
   const std::string element =
       names_.arrays.at(store.buffer) + "[" + exprs_.print(store.index) + "]";
+  if (is_wide(store.value->type)) {
+    out_.line(exprs_.print_vector_store(element, store.value));
+    return;
+  }
   if (store.value->type.packed) {
     needs_.helpers.insert("store_word");
     needs_.string = true;

@@ -24,13 +24,13 @@ loop::Program parsed(const std::string& text) {
 }
 
 std::string header_of(const loop::Program& program, const EmitOptions& options) {
-  return emit_c(program, options).at(0).text;
+  return emit_c(program, options).at(0).text.str();
 }
 std::string code_of(const loop::Program& program, const EmitOptions& options) {
-  return emit_c(program, options).at(1).text;
+  return emit_c(program, options).at(1).text.str();
 }
 std::string weights_of(const loop::Program& program, const EmitOptions& options) {
-  return emit_c(program, options).at(2).text;
+  return emit_c(program, options).at(2).text.str();
 }
 
 // The C of statements inside a kernel with parameters x, u, w, z, f and y.

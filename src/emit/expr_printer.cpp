@@ -46,6 +46,8 @@ DType helper_type(DType dtype) { return promoted(dtype); }
 
 }  // namespace
 
+bool is_wide(Type type) { return !type.is_scalar() && !type.packed; }
+
 std::string c_type_of(Type type) {
   if (type.packed) return "uint32_t";
   CHECK(type.is_scalar());
@@ -67,7 +69,7 @@ ExprPrinter::Text ExprPrinter::converted(Text a, DType to) {
 
 std::string ExprPrinter::print_for_scalar(const Expr& e) {
   const Text value = text(e);
-  return e->type.packed ? value.code : converted(value, e->type.dtype).code;
+  return !e->type.is_scalar() ? value.code : converted(value, e->type.dtype).code;
 }
 
 std::string ExprPrinter::print_for_store(const Expr& e) {
@@ -79,6 +81,7 @@ std::string ExprPrinter::print_for_store(const Expr& e) {
 std::string ExprPrinter::print_operand(const Expr& e) { return in_parentheses(text(e), kPrimary); }
 
 ExprPrinter::Text ExprPrinter::text(const Expr& e) {
+  if (is_wide(e->type)) return vector_text(e);
   return std::visit([&](const auto& kind) { return text_of(kind, e->type); }, e->kind);
 }
 
@@ -401,7 +404,10 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Cast& e, Type type) {
 
 // A lane of a word: lane 0 is the lowest.
 ExprPrinter::Text ExprPrinter::text_of(const loop::Lane& e, Type type) {
-  CHECK(e.a->type.packed);
+  if (is_wide(e.a->type)) {
+    return {fmt::format("{}[{}]", in_parentheses(text(e.a), kPrimary), e.lane), kPrimary,
+            type.dtype};
+  }
   const int64_t bits = 8 * size_in_bytes(type.dtype) * e.lane;
   const std::string word = in_parentheses(text(e.a), kShift);
   const std::string shifted = bits == 0 ? word : fmt::format("({} >> {})", word, bits);
@@ -431,7 +437,7 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::CallExpr& e, Type type) {
     const Type parameter = parameters->second[i];
     const Text argument = text(e.args[i]);
     if (i > 0) code += ", ";
-    code += parameter.packed ? argument.code : converted(argument, parameter.dtype).code;
+    code += !parameter.is_scalar() ? argument.code : converted(argument, parameter.dtype).code;
   }
   return {code + ")", kPrimary, type.packed ? DType::kUInt32 : type.dtype};
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "emit/ranges.h"
+#include "emit/vectors.h"
 #include "loop/program.h"
 
 namespace ingot {
@@ -19,6 +20,7 @@ namespace ingot {
 struct Needs {
   std::set<std::string> helpers;    // of helpers.c
   std::set<std::string> functions;  // of the program, by name
+  VectorNeeds vectors;
   bool math = false;                // <math.h>
   bool string = false;              // <string.h>
   bool boolean = false;             // <stdbool.h>
@@ -51,6 +53,10 @@ class ExprPrinter {
   std::string print_for_store(const loop::Expr& e);
   // As an operand that anything may follow: in parentheses unless it is a name or a call.
   std::string print_operand(const loop::Expr& e);
+  // The statement that stores a vector from `element` on.
+  std::string print_vector_store(const std::string& element, const loop::Expr& value);
+  // The name of C for the type of a value, wide vectors included.
+  std::string type_of(loop::Type type);
 
  private:
   // Precedences of C, the tightest highest.
@@ -89,6 +95,15 @@ class ExprPrinter {
   Text text_of(const loop::Pack& e, loop::Type type);
   Text text_of(const loop::CallExpr& e, loop::Type type);
 
+  // Of wide vectors (vector_printer.cpp).
+  Text vector_text(const loop::Expr& e);
+  Text vector_text_of(const loop::Load& e, loop::Type type);
+  Text vector_text_of(const loop::UnaryExpr& e, loop::Type type);
+  Text vector_text_of(const loop::BinaryExpr& e, loop::Type type);
+  Text vector_text_of(const loop::Select& e, loop::Type type);
+  Text vector_text_of(const loop::Cast& e, loop::Type type);
+  Text vector_text_of(const loop::Pack& e, loop::Type type);
+
   Text infix(Text a, const std::string& op, Precedence precedence, Text b, DType type);
   Text helper_call(const std::string& stem, const loop::BinaryExpr& e, DType dtype);
   Text logical(const loop::BinaryExpr& e);
@@ -107,7 +122,9 @@ class ExprPrinter {
   Needs& needs_;
 };
 
-// The names of C of a buffer's or scalar's type.
+// The names of C of a scalar's or packed vector's type.
 std::string c_type_of(loop::Type type);
+// Whether the vector is no word: C has it by an extension.
+bool is_wide(loop::Type type);
 
 }  // namespace ingot

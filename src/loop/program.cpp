@@ -64,7 +64,7 @@ bool same(const Function& a, const Function& b) {
   return a.name == b.name && std::ranges::equal(a.params, b.params, same_parameter) &&
          equal(a.body, b.body) && equal(a.result, b.result) && a.comment == b.comment &&
          a.spelling == b.spelling && a.assembly == b.assembly && a.condition == b.condition &&
-         a.movable == b.movable;
+         a.movable == b.movable && a.constraints == b.constraints && a.expression == b.expression;
 }
 
 bool same(const Kernel& a, const Kernel& b) {

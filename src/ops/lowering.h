@@ -43,7 +43,8 @@ struct LoweredKernel {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const Node& node, Rounding rounding, PlaneSearches& searches);
+  Lowering(const Graph& graph, const Node& node, Rounding rounding, PlaneSearches& searches,
+           bool proves_rescaling = true);
 
   template <class T>
   const T& op() const {
@@ -52,6 +53,8 @@ class Lowering {
   const Node& node() const { return node_; }
   Rounding rounding() const { return rounding_; }
   PlaneSearches& plane_searches() { return plane_searches_; }
+  // Whether sums may be rescaled in the proved form (ops/proved_rescale.h).
+  bool proves_rescaling() const { return proves_rescaling_; }
 
   bool has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i].present(); }
   const TensorType& input_type(size_t i) const { return graph_[node_.inputs.at(i)].type; }
@@ -102,6 +105,7 @@ class Lowering {
   const Node& node_;
   Rounding rounding_;
   PlaneSearches& plane_searches_;
+  bool proves_rescaling_;
   LoweredKernel result_;
   std::set<std::string> names_;  // taken
   std::map<std::string, int64_t> last_numbers_;
@@ -109,7 +113,7 @@ class Lowering {
 
 // Runs the node's `lower` rule. `searches` are those of the program.
 LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding,
-                         PlaneSearches& searches);
+                         PlaneSearches& searches, bool proves_rescaling = true);
 
 // `lower` of every elementwise operator whose operands have the output's shape or one element: one
 // flat loop over the elements that loads, applies the `element` rule and stores.

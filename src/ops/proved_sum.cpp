@@ -13,7 +13,6 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
-constexpr int64_t kInt32Min = std::numeric_limits<int32_t>::min();
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
 constexpr size_t kMostSearches = 500;

@@ -31,7 +31,7 @@ void take_over(Node& producer, const Node& node) {
 Graph drop_clamps(Graph graph, Rounding rounding) {
   const bool has_clamps = std::ranges::any_of(
       graph.nodes, [](const Node& node) { return node.as<Clamp>() != nullptr; });
-  if (!has_clamps) return graph;
+  if (!has_clamps || !has_few_channels(graph)) return graph;
   const Intervals intervals = analyse_intervals(graph, rounding);
   const Uses uses = uses_of(graph);
   std::vector<ValueId> instead;  // by value: what readers shall read

@@ -18,9 +18,8 @@ namespace ingot {
 // tensors. Empty: the rest of the compiler takes the graph and reports nothing more about it.
 Diagnostics legalize(const Graph& graph);
 
-// op(constants) -> constant, by the operator's reference, where the result has at most
-// `largest_bytes`.
-Graph fold_constants(Graph graph, Rounding rounding, int64_t largest_bytes = kLargestFoldedBytes);
+// op(constants) -> constant, by the operator's reference, as far as the budget reaches.
+Graph fold_constants(Graph graph, Rounding rounding, FoldBudget budget = {});
 
 // pad(x) -> conv_2d or depthwise_conv_2d: the padding becomes an attribute of the convolution,
 // where only height and width are padded, with the zero point (0 for floats), and nothing else

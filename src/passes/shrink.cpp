@@ -317,7 +317,7 @@ int64_t Shrinking::num_removed() const {
 }
 
 Shrunk shrink(Graph graph, Rounding rounding) {
-  if (has_empty_tensor(graph)) {
+  if (has_empty_tensor(graph) || !has_few_channels(graph)) {
     const int64_t macs = macs_of(graph);
     const int64_t bytes = weights_bytes_of(graph);
     return {std::move(graph), {macs, macs, bytes, bytes, false, {}}};

@@ -37,8 +37,7 @@ class DepthwiseBuilder {
       : kernel_(kernel), c_(std::move(c)), ranges_(std::move(ranges)), reverse_(reverse) {
     channel_ = c_.outer.back();
     positions_.assign(c_.outer.begin(), c_.outer.end() - 1);
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    names_ = names_in(kernel);
     sums_.emplace(c_, channel_.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
   }
@@ -214,13 +213,8 @@ class DepthwiseBuilder {
     }
     ZeroPointSums::Ending ending{var(sums_of_.at({k, p})), c_.finish};
     if (tile.zero_point_apart) ending = sums_->ending(c_, std::move(ending.sum), own);
-    Block block = {loop::Let{c_.accumulator, ending.sum + loop::substitute(c_.first, values)}};
-    append(block, loop::substitute(ending.finish, values));
-    std::map<std::string, std::string> renamed;
-    for (const std::string& name : loop::declared_by(block)) {
-      renamed[name] = loop::fresh_name(fmt::format("{}_{}", name, k + kChannels * p), names_);
-    }
-    return loop::rename(block, renamed);
+    return ending_of(c_, ending.sum + loop::substitute(c_.first, values), ending.finish, values,
+                     k + kChannels * p, names_);
   }
 
   void add_sums(Rescheduled& out) const {
@@ -284,16 +278,12 @@ std::optional<Rescheduled> schedule_dsp_depthwise(const loop::Kernel& kernel, bo
   for (size_t i = 0; i + 1 < c->outer.size(); ++i) {
     if (c->w.index.factor(c->outer[i].variable) != 0) return std::nullopt;
   }
-  std::vector<SumRange> ranges;
-  for (const LoopRange& sum : c->sums) {
-    std::optional<SumRange> range = range_of_sum(*c, sum);
-    if (!range || range->full.begin != 0) return std::nullopt;
-    ranges.push_back(*std::move(range));
-  }
+  std::optional<std::vector<SumRange>> ranges = ranges_of_sums(*c);
+  if (!ranges) return std::nullopt;
   const std::string& column = c->outer[c->outer.size() - 2].variable;
-  const std::string& innermost = ranges.back().variable;
+  const std::string& innermost = ranges->back().variable;
   if (!innermost.empty() && innermost != column) return std::nullopt;
-  return DepthwiseBuilder(kernel, *std::move(c), std::move(ranges), reverse).build();
+  return DepthwiseBuilder(kernel, *std::move(c), *std::move(ranges), reverse).build();
 }
 
 }  // namespace ingot

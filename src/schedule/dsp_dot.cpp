@@ -56,8 +56,7 @@ class DotBuilder {
     // Where columns come in pairs, a block has two pairs of channels; single ones take four.
     const bool has_singles = positions_.empty() || c_.x.offset != 0;
     pairs_per_group_ = count % 8 == 0 && has_singles ? 4 : count > 2 ? 2 : 1;
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     sums_.emplace(c_, channel_.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
@@ -66,6 +65,10 @@ class DotBuilder {
   Rescheduled build() {
     Rescheduled out;
     out.kernel = kernel_;
+    out.kernel.comment +=
+        ". The weights of two channels share a halfword, the first in its low byte: both_ sums the "
+        "products "
+        "of whole halfwords, low_ those of their low bytes, which are the first channel's.";
     out.kernel.body = with_positions();
     if (c_.x.offset != 0 && uses_zero_point_) {
       const Expr half = lit(c_.x.offset, loop::kInt16);
@@ -347,14 +350,8 @@ class DotBuilder {
       }
       ending = sums_->ending(c_, std::move(ending.sum), index.expr({}) + own_channel);
     }
-    Block block = {loop::Let{c_.accumulator, ending.sum + loop::substitute(c_.first, values)}};
-    append(block, loop::substitute(ending.finish, values));
-    std::map<std::string, std::string> renamed;
-    for (const std::string& name : loop::declared_by(block)) {
-      renamed[name] =
-          loop::fresh_name(fmt::format("{}_{}", name, k + p * tile.num_channels), names_);
-    }
-    return loop::rename(block, renamed);
+    return ending_of(c_, ending.sum + loop::substitute(c_.first, values), ending.finish, values,
+                     k + p * tile.num_channels, names_);
   }
 
   // ---- Constants.
@@ -427,21 +424,17 @@ std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool
     return c.w.index.factor(axis.variable) != 0;
   };
   if (std::ranges::none_of(c.outer, is_channel)) return std::nullopt;
-  std::vector<SumRange> ranges;
-  for (const LoopRange& sum : c.sums) {
-    std::optional<SumRange> range = range_of_sum(c, sum);
-    if (!range) return std::nullopt;
-    ranges.push_back(*std::move(range));
-  }
+  std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
+  if (!ranges) return std::nullopt;
   std::string column;
   std::string channel;
   for (const LoopRange& axis : c.outer) (is_channel(axis) ? channel : column) = axis.variable;
   // The channels of a block share the words of x.
   if (c.x.index.factor(channel) != 0) return std::nullopt;
   const auto x = std::ranges::find(kernel.params, c.x.buffer, &loop::Param::name);
-  std::optional<Run> run = find_run(c, ranges, column, x->num_elements);
+  std::optional<Run> run = find_run(c, *ranges, column, x->num_elements);
   if (!run) return std::nullopt;
-  return DotBuilder(kernel, std::move(c), *std::move(run), std::move(ranges), reverse).build();
+  return DotBuilder(kernel, std::move(c), *std::move(run), *std::move(ranges), reverse).build();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loop/program.h"
@@ -17,6 +18,14 @@ struct DerivedConstant {
   std::vector<std::string> sources;
   std::function<Bytes(const std::vector<Bytes>&)> make;
 };
+
+// From the constants of one parameter.
+inline DerivedConstant derived(std::string param, std::string source,
+                               std::function<Bytes(const Bytes&)> make) {
+  return {std::move(param), {std::move(source)}, [make = std::move(make)](const auto& from) {
+            return make(from.front());
+          }};
+}
 
 struct Rescheduled {
   loop::Kernel kernel;  // parameters of equal names are bound as before

@@ -42,8 +42,8 @@ class ChannelWalk {
     std::vector<int64_t> row;
     for (int64_t step = 0; step < outer_steps_; ++step) {
       set_outer_sums(step);
-      for (int64_t i = 0; i < run_.num_words * Run::kWord; ++i) {
-        const std::optional<int64_t> element = run_.element_at(i / Run::kWord, i % Run::kWord);
+      for (int64_t i = 0; i < run_.num_words * run_.word; ++i) {
+        const std::optional<int64_t> element = run_.element_at(i / run_.word, i % run_.word);
         row.push_back(element ? place_of(*element) : -1);
       }
     }

@@ -193,7 +193,9 @@ static inline uint32_t sxtb16_ror8(uint32_t x) {
 #endif
 }
 
-/* fully connected [1,9] * [3,9] -> [1,3]
+/* fully connected [1,9] * [3,9] -> [1,3]. The weights of two channels share a halfword, the
+ * first in its low byte: both_ sums the products of whole halfwords, low_ those of their low
+ * bytes, which are the first channel's.
  * For a (fully_connected), operator 0. */
 static CORTEX_M4_NOINLINE void cortex_m4_fully_connected_0(const int8_t *x,
     const int16_t *CORTEX_M4_RESTRICT w_packed, const int32_t *CORTEX_M4_RESTRICT bias, int8_t *y) {
