@@ -217,6 +217,7 @@ Stmt BodyReader::let_statement() {
   const std::string name = lexer_.name();
   lexer_.expect(":");
   const Type type = read_type(lexer_);
+  if (lexer_.accept("in")) lexer_.text();
   lexer_.expect("=");
   stmt.a = expression();
   if (type_of(stmt.a) != type) lexer_.fail("a value of another type than stated");

@@ -29,12 +29,20 @@ constexpr std::string_view kExamples = R"(Examples:
   ingot bench kws.tflite --target cortex-m4
       the instructions of one inference on an emulated core: exact, the same on every run
   ingot bench kws.tflite --target cortex-m4 --layers
-      and of each step
+      and of each step, with its multiply-accumulates per instruction
+  ingot bench kws.tflite --target cortex-m4 --layers --runs 20
+      on 20 random inputs: which steps take longer for some than for others
   ingot bench kws.tflite --runs 200
       time on this machine: median and spread
 )";
 
 constexpr int64_t kRunsOnHost = 31;
+
+// Null if there is nothing to divide by.
+Json macs_per_instruction(const Measurement& result, int64_t macs, int64_t cost) {
+  if (result.unit != "instructions" || macs == 0 || cost == 0) return {};
+  return static_cast<double>(macs) / static_cast<double>(cost);
+}
 
 // Null for the unit that was not measured.
 Json in_unit(const Measurement& result, std::string_view unit, int64_t value) {
@@ -46,20 +54,48 @@ std::string report_json(const Measurement& result, const loop::Program& program,
   Json layers = Json::array();
   for (size_t i = 0; i < result.steps.size(); ++i) {
     const loop::CallNote& note = program.notes.at(i);
-    layers.push_back({{"name", note.name},
-                      {"kind", note.kind},
-                      {"macs", note.macs},
-                      {"instructions", in_unit(result, "instructions", result.steps[i])},
-                      {"nanoseconds", in_unit(result, "nanoseconds", result.steps[i])}});
+    layers.push_back(
+        {{"name", note.name},
+         {"kind", note.kind},
+         {"macs", note.macs},
+         {"instructions", in_unit(result, "instructions", result.steps[i])},
+         {"nanoseconds", in_unit(result, "nanoseconds", result.steps[i])},
+         {"spread", result.step_spreads[i]},
+         {"macs_per_instruction", macs_per_instruction(result, note.macs, result.steps[i])}});
   }
-  return to_text({{"schema_version", 1},
-                  {"target", target},
-                  {"instructions", in_unit(result, "instructions", result.median)},
-                  {"nanoseconds", in_unit(result, "nanoseconds", result.median)},
-                  {"least", result.least},
-                  {"greatest", result.greatest},
-                  {"macs", macs_of(program)},
-                  {"layers", std::move(layers)}});
+  return to_text(
+      {{"schema_version", 1},
+       {"target", target},
+       {"instructions", in_unit(result, "instructions", result.median)},
+       {"nanoseconds", in_unit(result, "nanoseconds", result.median)},
+       {"least", result.least},
+       {"greatest", result.greatest},
+       {"macs", macs_of(program)},
+       {"macs_per_instruction", macs_per_instruction(result, macs_of(program), result.median)},
+       {"layers", std::move(layers)}});
+}
+
+// A row per step: its cost, its share, multiply-accumulates per instruction, and the spread where
+// the cost depends on the input.
+std::string steps_text(const Measurement& result, const loop::Program& program) {
+  if (result.steps.empty()) return "";
+  const bool counts = result.unit == "instructions";
+  std::string text = fmt::format("{:>12} {:>7}  {:>8}  {:<18} name\n", result.unit, "share",
+                                 counts ? "MAC/insn" : "", "kind");
+  for (size_t i = 0; i < result.steps.size(); ++i) {
+    const loop::CallNote& note = program.notes.at(i);
+    const int64_t cost = result.steps[i];
+    const double share = 100.0 * static_cast<double>(cost) / static_cast<double>(result.median);
+    const Json ratio = macs_per_instruction(result, note.macs, cost);
+    text += fmt::format("{:>12} {:>5.1f} %  {:>8}  {:<18} {}", cost, share,
+                        ratio.is_null() ? "" : fmt::format("{:.2f}", ratio.get<double>()),
+                        note.kind, short_name(note.name));
+    if (counts && result.step_spreads[i] > 0) {
+      text += fmt::format(" (spread {})", result.step_spreads[i]);
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 std::string report_text(const Measurement& result, const loop::Program& program,
@@ -74,14 +110,7 @@ std::string report_text(const Measurement& result, const loop::Program& program,
                         static_cast<double>(result.median) / static_cast<double>(macs));
   }
   text += "\n";
-  for (size_t i = 0; i < result.steps.size(); ++i) {
-    const loop::CallNote& note = program.notes.at(i);
-    const double share =
-        100.0 * static_cast<double>(result.steps[i]) / static_cast<double>(result.median);
-    text += fmt::format("{:>12} {:>5.1f} %  {:<18} {}\n", result.steps[i], share, note.kind,
-                        short_name(note.name));
-  }
-  return text;
+  return text + steps_text(result, program);
 }
 
 int bench_model(const Session& session, const Arguments& arguments) {
@@ -99,8 +128,11 @@ int bench_model(const Session& session, const Arguments& arguments) {
 
   const Progress progress("measuring on " + compile_options.target);
   const int64_t runs = arguments.runs > 0 ? arguments.runs : (*board)->is_host() ? kRunsOnHost : 1;
-  const std::vector<toolchain::Tensors> inputs(static_cast<size_t>(runs),
-                                               random_inputs(compiled->model, 0, 0));
+  // Counts are exact, so that more runs are for more inputs; times are of one input.
+  std::vector<toolchain::Tensors> inputs;
+  for (int64_t run = 0; run < runs; ++run) {
+    inputs.push_back(random_inputs(compiled->model, 0, (*board)->is_host() ? 0 : run));
+  }
   const Result<Measurement> result =
       measure(*compiled, compile_options.target, inputs, arguments.layers, arguments.build);
   if (!result) return report(session, result.error());

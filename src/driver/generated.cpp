@@ -145,6 +145,7 @@ Result<Measurement> measure(const Compiled& compiled, const std::string& target,
   for (size_t step = 0; step < run->step_costs.at(0).size(); ++step) {
     std::vector<int64_t> costs;
     for (const std::vector<int64_t>& of_run : run->step_costs) costs.push_back(of_run.at(step));
+    result.step_spreads.push_back(std::ranges::max(costs) - std::ranges::min(costs));
     result.steps.push_back(median_of(std::move(costs)));
   }
   return result;

@@ -54,7 +54,8 @@ struct Measurement {
   int64_t median = 0;  // of the runs
   int64_t least = 0;
   int64_t greatest = 0;
-  std::vector<int64_t> steps;  // median of each call of the runner; empty unless asked for
+  std::vector<int64_t> steps;         // median of each call of the runner; empty unless asked for
+  std::vector<int64_t> step_spreads;  // greatest less least, likewise
 };
 
 // Runs `compiled` on `inputs`. With `has_marks` it was compiled with kStepMark.

@@ -180,7 +180,12 @@ void BlockPrinter::print(const loop::Let& let) {
   }
   if (let.value->type.dtype == DType::kBool) needs_.boolean = true;
   const std::string type = exprs_.type_of(let.value->type);
-  out_.line((constant ? "const " : "") + type + " " + name_scalar(let.name) + " = " + value + ";");
+  const std::string& kept = let.register_name;
+  if (!kept.empty()) needs_.registers = true;
+  out_.line((kept.empty() ? "" : names_.prefix + "_KEPT ") + (constant ? "const " : "") + type +
+            " " + name_scalar(let.name) +
+            (kept.empty() ? "" : " " + names_.prefix + "_IN(\"" + kept + "\")") + " = " + value +
+            ";");
 }
 
 void BlockPrinter::print(const loop::Assign& assign) {

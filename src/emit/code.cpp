@@ -15,6 +15,7 @@ namespace {
 Names file_scope_names(const loop::Program& program, const Symbols& symbols) {
   Names names;
   names.functions = symbols.functions;
+  names.prefix = symbols.upper;
   for (const loop::Function& function : program.functions) {
     std::vector<loop::Type>& types = names.parameters[function.name];
     for (const loop::Function::Parameter& parameter : function.params) {
@@ -232,6 +233,16 @@ constexpr std::string_view kRestrict = R"(
 #else
 #define @_RESTRICT
 #endif)";
+constexpr std::string_view kRegisters = R"(
+/* GCC leaves half of this core's registers empty unless it is told what belongs there. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && \
+    defined(__ARM_ARCH_6M__)
+#define @_KEPT register
+#define @_IN(name) __asm__(name)
+#else
+#define @_KEPT
+#define @_IN(name)
+#endif)";
 constexpr std::string_view kContraction = R"(
 /* Every floating-point operation rounds once. */
 #if defined(__clang__)
@@ -289,6 +300,7 @@ void Needs::merge(const Needs& other) {
   boolean = boolean || other.boolean;
   floats = floats || other.floats;
   shifts = shifts || other.shifts;
+  registers = registers || other.registers;
 }
 
 std::string emit_code(const loop::Program& program, const EmitOptions& options,
@@ -318,6 +330,7 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   print_assumptions(out, symbols, needs);
   if (!callers.empty()) print_fixed(out, kNoinline, symbols);
   if (any_constant) print_fixed(out, kRestrict, symbols);
+  if (needs.registers) print_fixed(out, kRegisters, symbols);
   if (needs.floats) print_fixed(out, kContraction, symbols);
   print_constant_declarations(out, program, symbols);
   for (const std::string& helper : needs.helpers) {

@@ -21,11 +21,12 @@ struct Needs {
   std::set<std::string> helpers;    // of helpers.c
   std::set<std::string> functions;  // of the program, by name
   VectorNeeds vectors;
-  bool math = false;     // <math.h>
-  bool string = false;   // <string.h>
-  bool boolean = false;  // <stdbool.h>
-  bool floats = false;   // floating-point arithmetic
-  bool shifts = false;   // right shifts of values that may be negative
+  bool math = false;                // <math.h>
+  bool string = false;              // <string.h>
+  bool boolean = false;             // <stdbool.h>
+  bool floats = false;              // floating-point arithmetic
+  bool shifts = false;              // right shifts of values that may be negative
+  bool registers = false;           // variables that have a register of their own
 
   void merge(const Needs& other);
 };
@@ -36,6 +37,7 @@ struct Names {
   std::map<std::string, std::string> arrays;     // parameters, local arrays: a C pointer
   std::map<std::string, std::string> functions;  // of the program and intrinsics
   std::map<std::string, std::vector<loop::Type>> parameters;  // of the functions
+  std::string prefix;                                         // of macros
 };
 
 class ExprPrinter {

@@ -295,6 +295,7 @@ class Parser {
     l.name = lexer_.expect_word("a name");
     lexer_.expect(":");
     const Type type = parse_type();
+    if (lexer_.accept("in")) l.register_name = lexer_.expect_string();
     lexer_.expect("=");
     l.value = parse_expr();
     if (l.value->type != type) lexer_.fail("a value of another type than stated");

@@ -182,7 +182,8 @@ class BlockPrinter {
     line(depth, "}}");
   }
   void print_stmt(const Let& l, int depth) {
-    line(depth, "let {}: {} = {}", l.name, print(l.value->type), print(l.value));
+    const std::string where = l.register_name.empty() ? "" : " in " + quote_text(l.register_name);
+    line(depth, "let {}: {}{} = {}", l.name, print(l.value->type), where, print(l.value));
   }
   void print_stmt(const Assign& a, int depth) { line(depth, "{} = {}", a.name, print(a.value)); }
   void print_stmt(const LocalArray& a, int depth) {

@@ -20,7 +20,9 @@ bool same(const If& a, const If& b) {
   return equal(a.condition, b.condition) && equal(a.then_body, b.then_body) &&
          equal(a.else_body, b.else_body);
 }
-bool same(const Let& a, const Let& b) { return a.name == b.name && equal(a.value, b.value); }
+bool same(const Let& a, const Let& b) {
+  return a.name == b.name && equal(a.value, b.value) && a.register_name == b.register_name;
+}
 bool same(const Assign& a, const Assign& b) { return a.name == b.name && equal(a.value, b.value); }
 bool same(const LocalArray& a, const LocalArray& b) {
   return a.name == b.name && a.dtype == b.dtype && a.num_elements == b.num_elements;

@@ -40,6 +40,8 @@ struct If {
 struct Let {
   std::string name;
   Expr value;
+  // Where a C compiler should keep it if it has registers of that name ("r8"); empty: anywhere.
+  std::string register_name = {};
 };
 struct Assign {
   std::string name;

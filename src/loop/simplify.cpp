@@ -232,7 +232,7 @@ class BlockSimplifier {
     return out;
   }
   void add(Block& out, const Let& l) {
-    Let let{l.name, simplified(l.value)};
+    Let let{l.name, simplified(l.value), l.register_name};
     // An assigned name stays undeclared, and so unknown wherever it is read.
     out.push_back(let);
     if (assigned_.contains(l.name)) return;

@@ -89,7 +89,7 @@ buffer t int8[8] arena align 4 offset 16 tie 0 -4
 buffer e int8[0] constant align 1 data 
 buffer w int16[2] constant align 4 data 00ff1234
 function g() -> int32 "a constant" spelling "__g" {
-  let r: int32 = 5
+  let r: int32 in "r8" = 5
   return r
 }
 function sum(a: int8p4) -> int16p2 "of neighbours" movable assembly "sum %0, %1" if "defined SUM" {

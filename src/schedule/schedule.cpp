@@ -11,6 +11,8 @@
 #include "loop/transform.h"
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
+#include "schedule/narrow_multiply.h"
+#include "schedule/packed_multiply.h"
 #include "schedule/reschedule.h"
 #include "schedule/saturation.h"
 #include "schedule/scalar_block.h"
@@ -96,6 +98,16 @@ std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
     rules.emplace_back(schedule_dsp_dot);
     rules.emplace_back(schedule_dsp_depthwise);
   }
+  if (target.packed) {
+    const PackedShape shape = {target.packed->columns, target.packed->registers,
+                               target.packed->unrolled};
+    // The fewer times the sums are taken apart, the better.
+    for (const int64_t num_split : {0, 1, 2}) {
+      rules.emplace_back([shape, num_split](const loop::Kernel& kernel, bool reverse) {
+        return schedule_packed_multiply(kernel, reverse, shape, num_split);
+      });
+    }
+  }
   if (target.block) {
     const BlockShape shape = {target.block->channels, target.block->columns,
                               target.block->channels_alone, target.multiply_add()};
@@ -140,6 +152,7 @@ Scheduled unchanged(loop::Program program) {
 }  // namespace
 
 Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
+  if (!target.features.has_long_multiply) narrow_multiplications(program);
   if (goal == Goal::kSize) return unchanged(std::move(program));
 
   Scheduled scheduled;

@@ -12,7 +12,7 @@ namespace {
 using Flags = std::vector<std::string>;
 
 Target make(std::string name, std::string description, Flags flags, TargetFeatures features = {}) {
-  return {std::move(name), std::move(description), std::move(flags), features, {}, {}, {}};
+  return {std::move(name), std::move(description), std::move(flags), features, {}, {}, {}, {}};
 }
 
 Flags arm(const std::string& core, Flags fpu) {
@@ -30,7 +30,14 @@ Target with_intrinsics(Target target) {
   }
   if (target.features.has_avx2) target.vectors = x86_vectors(target.features.has_avx512_vnni);
   if (target.features.has_mve) target.vectors = mve_vectors();
-  if (target.name == "rv32imc") target.block = RegisterBlock{};
+  if (target.name == "rv32imc") {
+    target.block = RegisterBlock{};
+    target.packed = PackedBlock{.columns = 3, .unrolled = 4, .registers = {}};
+  }
+  if (target.name == "cortex-m0plus") {
+    target.packed =
+        PackedBlock{.columns = 1, .unrolled = 9, .registers = {"r8", "r9", "r10", "r11"}};
+  }
   return target;
 }
 

@@ -40,6 +40,15 @@ struct RegisterBlock {
   int64_t channels_alone = 8;  // where each weight is used once
 };
 
+// For cores without products of bytes: several channels in one multiplication
+// (schedule/packed_multiply.h).
+struct PackedBlock {
+  int64_t columns = 1;
+  int64_t unrolled = 4;  // steps of the innermost loop, at most
+  // High registers of the core that C compilers leave unused by themselves.
+  std::vector<std::string> registers;
+};
+
 struct Target {
   std::string name;
   std::string description;
@@ -50,6 +59,7 @@ struct Target {
   // Operations with a spelling of their own; the meaning is the function's body.
   std::vector<loop::Function> intrinsics;
   std::optional<RegisterBlock> block;  // for floats, and for bytes where there is nothing better
+  std::optional<PackedBlock> packed;
   // Headers that the spellings need: "arm_acle.h".
   std::vector<std::string> headers;
   VectorExtension vectors = {};

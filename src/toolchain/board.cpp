@@ -15,7 +15,15 @@ constexpr std::string_view kArmCompiler = "arm-none-eabi-gcc";
 Board core(std::string_view target, std::vector<std::string> cpu_flags, std::string_view machine,
            std::string_view linker_script) {
   cpu_flags.insert(cpu_flags.begin(), "-mthumb");
-  return {target, kArmCompiler, std::move(cpu_flags), machine, linker_script, {}};
+  return {target,
+          kArmCompiler,
+          std::move(cpu_flags),
+          machine,
+          linker_script,
+          {},
+          "qemu-system-arm",
+          "startup.c",
+          "libnewlib-arm-none-eabi"};
 }
 
 // QEMU 7.2 has no board with a Cortex-M0+ that can be counted and has memory enough: its code is a
@@ -27,10 +35,22 @@ Board cortex_m0plus() {
   return board;
 }
 
+Board rv32imc() {
+  return {"rv32imc",
+          "riscv64-unknown-elf-gcc",
+          {"-march=rv32imc", "-mabi=ilp32", "--specs=picolibc.specs"},
+          "virt",
+          "qemu-virt32.ld",
+          {},
+          "qemu-system-riscv32",
+          "startup_riscv.c",
+          "picolibc-riscv64-unknown-elf"};
+}
+
 }  // namespace
 
 std::span<const Board> boards() {
-  static const std::array<Board, 6> kBoards = {
+  static const std::array<Board, 7> kBoards = {
       Board{"c99", "cc", {}, "", "", {}},
       cortex_m0plus(),
       core("cortex-m4", {"-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"}, "mps2-an386",
@@ -40,6 +60,7 @@ std::span<const Board> boards() {
       core("cortex-m33", {"-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"},
            "mps2-an505", "mps2-an505.ld"),
       core("cortex-m55", {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, "mps3-an547", "mps3-an547.ld"),
+      rv32imc(),
   };
   return kBoards;
 }
@@ -53,7 +74,7 @@ const Board* find_board(std::string_view target) {
 
 std::vector<std::string> missing_programs(const Board& board, std::string_view compiler) {
   std::vector<std::string> needed = {std::string(compiler.empty() ? board.compiler : compiler)};
-  if (!board.is_host()) needed.insert(needed.end(), {std::string(kArmEmulator), "cc"});
+  if (!board.is_host()) needed.insert(needed.end(), {std::string(board.emulator), "cc"});
   std::erase_if(needed, [](const std::string& program) { return find_program(program); });
   return needed;
 }

@@ -16,11 +16,12 @@ struct Board {
   std::string_view machine;              // QEMU's name; empty: programs run on the host
   std::string_view linker_script;        // in runtime/; empty on the host
   std::vector<std::string> definitions;  // of start-up code
+  std::string_view emulator = {};
+  std::string_view startup = {};  // in runtime/: from reset to main()
+  std::string_view library = {};  // the Debian package of the C library
 
   bool is_host() const { return machine.empty(); }
 };
-
-constexpr std::string_view kArmEmulator = "qemu-system-arm";
 
 // The host first, then the cores.
 std::span<const Board> boards();

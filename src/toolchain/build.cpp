@@ -51,7 +51,7 @@ class Builder {
         {"-x", "c", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-I../runtime", "-I../model"});
     const std::vector<std::string> extra = sanitizers();
     flags.insert(flags.end(), extra.begin(), extra.end());
-    if (!board_.is_host()) flags.push_back("-masm-syntax-unified");
+    if (board_.compiler == "arm-none-eabi-gcc") flags.push_back("-masm-syntax-unified");
     flags.insert(flags.end(), board_.definitions.begin(), board_.definitions.end());
     return flags;
   }
@@ -89,9 +89,10 @@ class Builder {
   void add_hint(const std::string& printed, Diagnostic& diagnostic) const {
     const auto says = [&](std::string_view text) { return printed.find(text) != printed.npos; };
     if (board_.is_host()) return;
-    if (says("stdint.h: No such file") || says("cannot find -lc")) {
+    if (says("stdint.h: No such file") || says("cannot find -lc") ||
+        says("picolibc.specs: No such file")) {
       diagnostic.code = Code::kProgramMissing;
-      diagnostic.hint = "install the Debian package libnewlib-arm-none-eabi";
+      diagnostic.hint = "install the Debian package " + std::string(board_.library);
     } else if (says("overflowed by")) {
       diagnostic.hint = "the program does not fit the memory of the emulated board " +
                         std::string(board_.machine);
@@ -108,7 +109,9 @@ class Builder {
 // The parts of runtime/ that are linked to every program, besides those that are only included.
 std::vector<OutputFile> runtime_sources(const Board& board) {
   std::vector<OutputFile> files;
-  for (const std::string_view name : {board.is_host() ? "host.c" : "startup.c", "harness.c"}) {
+  std::vector<std::string_view> names = {"host.c", "harness.c"};
+  if (!board.is_host()) names = {board.startup, "core.c", "harness.c"};
+  for (const std::string_view name : names) {
     files.push_back({std::string(name), std::string(text_of(runtime_files(), name))});
   }
   return files;

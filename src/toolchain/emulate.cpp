@@ -53,16 +53,22 @@ std::string option_value(std::string_view text) {
 
 Result<Command> command_for(const Program& program) {
   if (program.board->is_host()) return Command{{program.executable.string()}, {}, {}};
-  if (!find_program(kArmEmulator)) return missing_program(kArmEmulator);
+  const std::string_view emulator = program.board->emulator;
+  if (!find_program(emulator)) return missing_program(emulator);
   const Result<fs::path> library = plugin();
   if (!library) return library.error();
-  return Command{
-      {std::string(kArmEmulator), "-M", std::string(program.board->machine), "-display", "none",
+  Command command{
+      {std::string(emulator), "-M", std::string(program.board->machine), "-display", "none",
        "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native",
        "-plugin", fmt::format("{},out={}", option_value(library->string()), kRegionsFile),
        "-kernel", program.executable.string()},
       {},
       {}};
+  // No firmware before our own start-up code.
+  if (emulator == "qemu-system-riscv32") {
+    command.arguments.insert(command.arguments.end(), {"-bios", "none"});
+  }
+  return command;
 }
 
 std::optional<int64_t> parse_number(std::string_view text) {

@@ -30,11 +30,11 @@ class OnCore : public Emulate {};
 
 INSTANTIATE_TEST_SUITE_P(Boards, Emulate,
                          testing::Values("c99", "cortex-m0plus", "cortex-m4", "cortex-m7",
-                                         "cortex-m33", "cortex-m55"),
+                                         "cortex-m33", "cortex-m55", "rv32imc"),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Cores, OnCore,
                          testing::Values("cortex-m0plus", "cortex-m4", "cortex-m7", "cortex-m33",
-                                         "cortex-m55"),
+                                         "cortex-m55", "rv32imc"),
                          name_of_case);
 
 TEST_P(Emulate, TheConsoleTheExitCodeAndReportsArrive) {

@@ -32,6 +32,8 @@ struct Package {
 constexpr auto kPackages = std::to_array<Package>({
     {"arm-none-eabi-", "gcc-arm-none-eabi"},
     {"qemu-system-arm", "qemu-system-arm"},
+    {"riscv64-unknown-elf-", "gcc-riscv64-unknown-elf"},
+    {"qemu-system-", "qemu-system-misc"},
     {"clang", "clang"},
     {"g++", "g++"},
     {"c++", "g++"},

@@ -13,6 +13,8 @@ extern "C" {
 
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 #define HARNESS_ON_CORE 1
+#elif defined(__riscv) && __riscv_xlen == 32
+#define HARNESS_ON_CORE 1
 #else
 #define HARNESS_ON_CORE 0
 #endif
@@ -36,7 +38,11 @@ void harness_close(int file);
  * and begins another. On a core the marks are 16-bit instructions that no compiler emits; the
  * emulator's plugin counts the instructions between them, marks excluded. On the host a region is
  * measured in nanoseconds. */
-#if HARNESS_ON_CORE
+#if defined(__riscv) && HARNESS_ON_CORE
+#define MARK_START() __asm__ volatile(".2byte 0x0005" ::: "memory") /* c.nop 1, a hint */
+#define MARK_STOP() __asm__ volatile(".2byte 0x0009" ::: "memory")  /* c.nop 2 */
+#define MARK_NEXT() __asm__ volatile(".2byte 0x000d" ::: "memory")  /* c.nop 3 */
+#elif HARNESS_ON_CORE
 #define MARK_START() __asm__ volatile(".inst.n 0x46d2" ::: "memory") /* mov r10, r10 */
 #define MARK_STOP() __asm__ volatile(".inst.n 0x46db" ::: "memory")  /* mov r11, r11 */
 #define MARK_NEXT() __asm__ volatile(".inst.n 0x46c9" ::: "memory")  /* mov r9, r9 */
@@ -64,7 +70,11 @@ extern uint32_t harness_stack_bottom[];
 
 __attribute__((always_inline)) static inline uint32_t* harness_stack_pointer(void) {
   uint32_t* pointer;
+#if defined(__riscv)
+  __asm__ volatile("mv %0, sp" : "=r"(pointer)::"memory");
+#else
   __asm__ volatile("mov %0, sp" : "=r"(pointer)::"memory");
+#endif
   return pointer;
 }
 __attribute__((always_inline)) static inline void harness_paint_stack(void) {

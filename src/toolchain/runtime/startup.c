@@ -9,18 +9,7 @@
  * No interrupt is ever enabled, so a run executes the same instructions every time.
  *
  * HARNESS_TRAP_UNALIGNED: every unaligned access faults, as on a core of ARMv6-M. */
-#include "harness.h"
-
-extern uint32_t harness_stack_top[], harness_handler_stack_top[];
-extern uint32_t harness_data_load[], harness_data_start[], harness_data_end[];
-extern uint32_t harness_bss_start[], harness_bss_end[];
-extern char harness_code_origin[], harness_code_bytes[];
-extern char harness_ram_origin[], harness_ram_bytes[];
-extern char harness_large_origin[], harness_large_bytes[];
-extern char harness_heap_start[], harness_heap_end[];
-extern int main(int argc, char** argv);
-
-enum { kExitCodeOfFaults = 99 };
+#include "core.h"
 
 /* The system control block, Armv7-M Architecture Reference Manual B3.2. */
 #define SYSTEM_REGISTER(address) (*(volatile uint32_t*)(uintptr_t)(address))
@@ -38,68 +27,14 @@ enum { kExitCodeOfFaults = 99 };
 #define MPU_MAIR0 SYSTEM_REGISTER(0xe000edc0u)
 #define CPACR_FPU (0xfu << 20)
 
-/* Arm's semihosting operations ("Semihosting for AArch32 and AArch64"). */
-enum {
-  kSysOpen = 0x01,
-  kSysClose = 0x02,
-  kSysWrite0 = 0x04,
-  kSysWrite = 0x05,
-  kSysRead = 0x06,
-  kSysExitExtended = 0x20
-};
-enum { kModeRead = 1, kModeWrite = 5 };
-#define ADP_STOPPED_APPLICATION_EXIT 0x20026u
-
-static int semihosting(int operation, const void* parameters) {
+int harness_semihosting(int operation, const void* parameters) {
   register int result __asm__("r0") = operation;
   register const void* r1 __asm__("r1") = parameters;
   __asm__ volatile("bkpt 0xab" : "+r"(result) : "r"(r1) : "memory");
   return result;
 }
 
-__attribute__((noreturn)) static void leave(int code) {
-  const uint32_t parameters[2] = {ADP_STOPPED_APPLICATION_EXIT, (uint32_t)code};
-  semihosting(kSysExitExtended, parameters);
-  for (;;) {
-  }
-}
-
-void harness_put(const char* text) { semihosting(kSysWrite0, text); }
-
-static int open_file(const char* name, uint32_t mode) {
-  uint32_t length = 0;
-  while (name[length] != '\0') ++length;
-  const uint32_t parameters[3] = {(uint32_t)(uintptr_t)name, mode, length};
-  return semihosting(kSysOpen, parameters);
-}
-
-int harness_open_to_read(const char* name) { return open_file(name, kModeRead); }
-int harness_open_to_write(const char* name) { return open_file(name, kModeWrite); }
-
-int harness_read(int file, void* bytes, size_t num_bytes) {
-  const uint32_t parameters[3] = {(uint32_t)file, (uint32_t)(uintptr_t)bytes, num_bytes};
-  return num_bytes == 0 ? 0 : semihosting(kSysRead, parameters);
-}
-
-int harness_write(int file, const void* bytes, size_t num_bytes) {
-  const uint32_t parameters[3] = {(uint32_t)file, (uint32_t)(uintptr_t)bytes, num_bytes};
-  return num_bytes == 0 ? 0 : semihosting(kSysWrite, parameters);
-}
-
-void harness_close(int file) {
-  const uint32_t parameters[1] = {(uint32_t)file};
-  semihosting(kSysClose, parameters);
-}
-
 /* Faults. */
-
-static void put_hexadecimal(const char* label, uint32_t value) {
-  char text[] = "0x00000000";
-  int i;
-  for (i = 9; i >= 2; --i, value >>= 4) text[i] = "0123456789abcdef"[value & 15u];
-  harness_put(label);
-  harness_put(text);
-}
 
 static const char* cause_of(uint32_t cfsr, uint32_t exception) {
   static const struct {
@@ -133,15 +68,15 @@ __attribute__((noreturn, used)) void harness_fault(const uint32_t* frame, uint32
   harness_put("[harness] fault: ");
   harness_put(cause_of(cfsr, exception));
   if (frame >= harness_stack_bottom && frame + 8 <= harness_stack_top) {
-    put_hexadecimal(", pc ", frame[6]);
+    harness_put_hexadecimal(", pc ", frame[6]);
   }
-  if ((cfsr & (1u << 15)) != 0) put_hexadecimal(", address ", BFAR);
-  if ((cfsr & (1u << 7)) != 0) put_hexadecimal(", address ", MMFAR);
-  put_hexadecimal(", exception ", exception);
-  put_hexadecimal(", cfsr ", cfsr);
-  put_hexadecimal(", hfsr ", HFSR);
+  if ((cfsr & (1u << 15)) != 0) harness_put_hexadecimal(", address ", BFAR);
+  if ((cfsr & (1u << 7)) != 0) harness_put_hexadecimal(", address ", MMFAR);
+  harness_put_hexadecimal(", exception ", exception);
+  harness_put_hexadecimal(", cfsr ", cfsr);
+  harness_put_hexadecimal(", hfsr ", HFSR);
   harness_put("\n");
-  leave(kExitCodeOfFaults);
+  harness_leave(kExitCodeOfFaults);
 }
 
 __attribute__((naked)) static void on_exception(void) {
@@ -198,7 +133,7 @@ __attribute__((noreturn, used)) void harness_start(void) {
   protect_memory();
   for (to = harness_data_start; to < harness_data_end;) *to++ = *from++;
   for (to = harness_bss_start; to < harness_bss_end;) *to++ = 0;
-  leave(main(0, NULL));
+  harness_leave(main(0, NULL));
 }
 
 __attribute__((naked, used)) void harness_reset(void) {
@@ -231,51 +166,3 @@ __attribute__((section(".vectors"), used)) static const Vector vectors[16] = {
     on_exception,
     on_exception,
 };
-
-/* What the C library asks of a system: output, memory and an end. It has no files. */
-
-__attribute__((noreturn)) void _exit(int code) { leave(code); }
-int _getpid(void) { return 1; }
-int _kill(int process, int signal) {
-  (void)process;
-  leave(128 + signal);
-}
-void* _sbrk(ptrdiff_t increment) {
-  static char* end = harness_heap_start;
-  char* const start = end;
-  if (increment > harness_heap_end - end) return (void*)(intptr_t)-1;
-  end += increment;
-  return start;
-}
-int _write(int file, const char* bytes, int num_bytes) {
-  char text[65];
-  int done = 0;
-  (void)file;
-  while (done < num_bytes) {
-    int n = 0;
-    while (n < 64 && done < num_bytes) text[n++] = bytes[done++];
-    text[n] = '\0';
-    harness_put(text);
-  }
-  return num_bytes;
-}
-int _read(int file, char* bytes, int num_bytes) {
-  (void)file, (void)bytes, (void)num_bytes;
-  return 0;
-}
-int _close(int file) {
-  (void)file;
-  return -1;
-}
-int _lseek(int file, int offset, int origin) {
-  (void)file, (void)offset, (void)origin;
-  return 0;
-}
-int _fstat(int file, void* status) {
-  (void)file, (void)status;
-  return -1;
-}
-int _isatty(int file) {
-  (void)file;
-  return 1;
-}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/packed_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "loop/rewrite.h"
+#include "support/arithmetic.h"
+#include "support/check.h"
+
+namespace ingot {
+namespace {
+
+using loop::Block;
+using loop::Expr;
+using loop::lit;
+using loop::var;
+
+constexpr int64_t kWords = PackedWords::kWords;
+constexpr int64_t kChannels = PackedWords::kChannels;
+constexpr int64_t kSumBits = 20;
+constexpr int64_t kUpperBits = 32 - kSumBits;
+constexpr int64_t kLargestSum = (int64_t{1} << (kSumBits - 1)) - 1;
+constexpr int64_t kMostWindows = 36;
+
+const loop::Type kUInt32{DType::kUInt32};
+const loop::Type kInt64{DType::kInt64};
+
+// By how much the sum of channel kWords + i is shifted in word `word`: the upper parts of all words
+// in a row hold the sums in a row. Absent where none of its bits are.
+std::optional<int64_t> shift_in(int64_t i, int64_t word) {
+  const int64_t first = kSumBits * i - kUpperBits * word;  // bit of the upper part
+  if (first >= kUpperBits || first + kSumBits <= 0) return std::nullopt;
+  return kSumBits + first;
+}
+
+Expr i64(const Expr& e) { return loop::cast(kInt64, e); }
+Expr mod_2_32(const Expr& e) {
+  return loop::cast(kUInt32, loop::binary(loop::BinaryOp::kAnd, e, lit(0xffffffff, kInt64)));
+}
+
+loop::Function function(std::string name, std::vector<loop::Function::Parameter> params,
+                        Expr result, std::string comment) {
+  loop::Function f;
+  f.name = std::move(name);
+  f.params = std::move(params);
+  f.result = std::move(result);
+  f.comment = std::move(comment);
+  return f;
+}
+
+// The low `bits` bits of `e` with the sign that the highest of them is.
+Expr signed_low_bits(const Expr& e, int64_t bits) {
+  const int64_t half = int64_t{1} << (bits - 1);
+  const Expr low = loop::binary(loop::BinaryOp::kAnd, e, lit(2 * half - 1));
+  return loop::binary(loop::BinaryOp::kXor, low, lit(half)) - half;
+}
+
+}  // namespace
+
+int64_t PackedWords::weight(const Bytes& weights, int64_t element) const {
+  return static_cast<int8_t>(weights.view()[static_cast<size_t>(element)]) + offset;
+}
+
+bool PackedWords::fits(const Bytes& weights, int64_t x_offset) const {
+  constexpr int64_t kLargestX = 128;
+  constexpr int64_t kHighest = std::numeric_limits<int32_t>::max();
+  const int64_t largest = kLargestX + std::abs(x_offset);
+  for (const std::vector<int64_t>& row : rows) {
+    int64_t part = 0;
+    int64_t all = 0;
+    for (size_t t = 0; t < row.size(); ++t) {
+      if (static_cast<int64_t>(t) % terms_per_part == 0) part = 0;
+      const int64_t magnitude = std::abs(weight(weights, row[t]));
+      part += magnitude;
+      all += magnitude;
+      if (part * kLargestX > kLargestSum || all > kHighest / largest) return false;
+    }
+  }
+  return true;
+}
+
+Bytes PackedWords::packed(const Bytes& weights) const {
+  const int64_t num_terms = rows.empty() ? 0 : static_cast<int64_t>(rows[0].size());
+  const int64_t outer = static_cast<int64_t>(rows.size()) / num_channels;
+  std::vector<uint32_t> out;
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t first = 0; first < num_channels; first += kChannels) {
+      const auto weight_of = [&](int64_t channel, int64_t term) -> int64_t {
+        if (first + channel >= num_channels) return 0;
+        const auto row = static_cast<size_t>(o * num_channels + first + channel);
+        return weight(weights, rows[row][static_cast<size_t>(term)]);
+      };
+      for (int64_t t = 0; t < num_terms; ++t) {
+        for (int64_t word = 0; word < kWords; ++word) {
+          int64_t value = weight_of(word, t);
+          for (int64_t i = 0; i < kChannels - kWords; ++i) {
+            const std::optional<int64_t> shift = shift_in(i, word);
+            if (shift) value += weight_of(kWords + i, t) * (int64_t{1} << *shift);
+          }
+          out.push_back(static_cast<uint32_t>(value & 0xffffffff));
+        }
+      }
+    }
+  }
+  return Bytes::of(out);
+}
+
+Bytes PackedWords::sums(const Bytes& weights, int64_t factor,
+                        const std::vector<std::vector<bool>>& inside) const {
+  std::vector<int32_t> out;
+  for (const std::vector<bool>& terms : inside) {
+    for (const std::vector<int64_t>& row : rows) {
+      int64_t sum = 0;
+      for (size_t t = 0; t < row.size(); ++t) sum += terms[t] ? weight(weights, row[t]) : 0;
+      out.push_back(static_cast<int32_t>(sum * factor));
+    }
+  }
+  return Bytes::of(out);
+}
+
+Expr multiply_add(const Expr& word, const Expr& x, const Expr& weights) {
+  return loop::call("multiply_add_mod", kUInt32, {word, x, weights});
+}
+
+// In C, compilers see that the 64-bit arithmetic is arithmetic of 32 bits.
+std::vector<loop::Function> packed_functions() {
+  const Expr word = var("word", kUInt32);
+  const Expr weights = var("weights", kUInt32);
+  const Expr low = loop::binary(loop::BinaryOp::kAnd, word, lit((1 << kSumBits) - 1, kUInt32));
+  const int64_t half = int64_t{1} << (kSumBits - 1);
+  return {
+      function("multiply_add_mod", {{"word", kUInt32}, {"x", loop::kInt32}, {"weights", kUInt32}},
+               mod_2_32(i64(word) + i64(var("x")) * i64(weights)), "word + x * weights (mod 2^32)"),
+      function("low_sum", {{"word", kUInt32}},
+               loop::binary(loop::BinaryOp::kXor, loop::cast(loop::kInt32, low), lit(half)) - half,
+               "the sum in the low 20 bits"),
+      function("upper_bits", {{"word", kUInt32}, {"sum", loop::kInt32}},
+               loop::cast(loop::kInt32, loop::shr(mod_2_32(i64(word) - i64(var("sum"))), kSumBits)),
+               "what stands above the sum in the low 20 bits"),
+      function("subtract_mod", {{"word", kUInt32}, {"part", loop::kInt32}},
+               mod_2_32(i64(word) - i64(var("part"))), "word - part (mod 2^32)"),
+  };
+}
+
+std::vector<Expr> take_apart(const std::vector<Expr>& words, int64_t channels,
+                             std::set<std::string>& names, Block& out) {
+  const auto let = [&](const char* name, Expr value) {
+    std::string unique = loop::fresh_name(name, names);
+    const loop::Type type = value->type;
+    out.emplace_back(loop::Let{unique, std::move(value)});
+    return var(std::move(unique), type);
+  };
+  const int64_t num_upper = std::max<int64_t>(0, channels - kWords);
+  std::vector<Expr> low_sums;
+  std::vector<Expr> upper(static_cast<size_t>(num_upper), nullptr);  // the bits that are known
+  for (size_t w = 0; w < words.size(); ++w) {
+    const auto word = static_cast<int64_t>(w);
+    Expr rest = words[w];
+    for (int64_t i = 0; i < num_upper; ++i) {
+      const std::optional<int64_t> shift = shift_in(i, word);
+      const Expr& known = upper[static_cast<size_t>(i)];
+      if (!shift || !known) continue;
+      const Expr part = known * (int64_t{1} << *shift);
+      rest = let("rest", loop::call("subtract_mod", kUInt32, {rest, part}));
+    }
+    low_sums.push_back(let("low", loop::call("low_sum", loop::kInt32, {rest})));
+    bool any = false;
+    for (int64_t i = 0; i < num_upper; ++i) any = any || shift_in(i, word).has_value();
+    if (!any) continue;
+    Expr bits = let("bits", loop::call("upper_bits", loop::kInt32, {rest, low_sums.back()}));
+    int64_t done = 0;  // of the bits in this word
+    for (int64_t i = 0; i < num_upper; ++i) {
+      const int64_t first = kSumBits * i - kUpperBits * word;
+      if (!shift_in(i, word)) continue;
+      const int64_t begin = std::max<int64_t>(0, first);
+      const int64_t end = std::min(kUpperBits, first + kSumBits);
+      CHECK(begin == done);
+      const bool is_last = end == first + kSumBits;
+      Expr piece;
+      if (is_last) {
+        // The sum's own sign takes from what stands above it.
+        piece = let("piece", signed_low_bits(bits, end - begin));
+        if (i + 1 < num_upper) bits = let("bits", loop::shr(bits - piece, end - begin));
+      } else {
+        const int64_t mask = (int64_t{1} << (end - begin)) - 1;
+        piece = end - begin == kUpperBits
+                    ? bits
+                    : let("piece", loop::binary(loop::BinaryOp::kAnd, bits, lit(mask)));
+      }
+      done = end;
+      Expr& known = upper[static_cast<size_t>(i)];
+      const int64_t place = begin - first;
+      known = known ? let("sum", known + piece * (int64_t{1} << place)) : piece;
+    }
+  }
+  std::vector<Expr> sums = std::move(low_sums);
+  sums.insert(sums.end(), upper.begin(), upper.end());
+  return sums;
+}
+
+std::optional<WindowClasses> WindowClasses::of(const std::vector<SumRange>& ranges) {
+  WindowClasses windows;
+  windows.ranges_ = ranges;
+  int64_t count = 1;
+  for (const SumRange& range : ranges) {
+    std::vector<Span> kinds;
+    for (const Span& span : range.spans) {
+      if (std::ranges::find(kinds, span) == kinds.end()) kinds.push_back(span);
+    }
+    if (std::ranges::find(kinds, range.full) == kinds.end()) return std::nullopt;
+    count *= static_cast<int64_t>(kinds.size());
+    if (count > kMostWindows) return std::nullopt;
+    windows.kinds_.push_back(std::move(kinds));
+  }
+  return windows;
+}
+
+int64_t WindowClasses::count() const {
+  int64_t count = 1;
+  for (const std::vector<Span>& kinds : kinds_) count *= static_cast<int64_t>(kinds.size());
+  return count;
+}
+
+int64_t WindowClasses::full() const {
+  int64_t number = 0;
+  for (size_t r = 0; r < ranges_.size(); ++r) {
+    const auto at = std::ranges::find(kinds_[r], ranges_[r].full) - kinds_[r].begin();
+    number = number * static_cast<int64_t>(kinds_[r].size()) + at;
+  }
+  return number;
+}
+
+Expr WindowClasses::expr() const {
+  Expr number = lit(0);
+  for (size_t r = 0; r < ranges_.size(); ++r) {
+    const std::vector<Span>& spans = ranges_[r].spans;
+    const auto kind_at = [&](size_t v) {
+      return std::ranges::find(kinds_[r], spans[v]) - kinds_[r].begin();
+    };
+    // From the last value of the variable down, a select where the kind changes.
+    Expr kind = lit(kind_at(spans.size() - 1));
+    for (size_t v = spans.size() - 1; v-- > 0;) {
+      if (kind_at(v) == kind_at(v + 1)) continue;
+      const Expr variable = var(ranges_[r].variable);
+      kind = loop::select(loop::less(variable, lit(static_cast<int64_t>(v) + 1)), lit(kind_at(v)),
+                          kind);
+    }
+    number = number * static_cast<int64_t>(kinds_[r].size()) + kind;
+  }
+  return number;
+}
+
+std::vector<std::vector<bool>> WindowClasses::terms_inside() const {
+  int64_t num_terms = 1;
+  for (const SumRange& range : ranges_) num_terms *= range.full.end;
+  std::vector<std::vector<bool>> all;
+  for (int64_t number = 0; number < count(); ++number) {
+    std::vector<bool> inside(static_cast<size_t>(num_terms), true);
+    for (int64_t t = 0; t < num_terms; ++t) {
+      int64_t kind = number;
+      int64_t term = t;
+      for (size_t r = ranges_.size(); r-- > 0;) {
+        const auto num_kinds = static_cast<int64_t>(kinds_[r].size());
+        const Span& span = kinds_[r][static_cast<size_t>(kind % num_kinds)];
+        const int64_t at = term % ranges_[r].full.end;
+        if (at < span.begin || at >= span.end) inside[static_cast<size_t>(t)] = false;
+        kind /= num_kinds;
+        term /= ranges_[r].full.end;
+      }
+    }
+    all.push_back(std::move(inside));
+  }
+  return all;
+}
+
+}  // namespace ingot
