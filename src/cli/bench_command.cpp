@@ -121,6 +121,13 @@ int bench_model(const Session& session, const Arguments& arguments) {
   if (!bytes) return report(session, bytes.error());
   const Result<const toolchain::Board*> board = board_for(compile_options.target);
   if (!board) return report(session, board.error());
+  if ((*board)->is_host() && !(*board)->emulator.empty()) {
+    return report(session,
+                  {Diagnostic{Code::kUsage, "",
+                              compile_options.target +
+                                  " is emulated here, which gives neither its times nor counts",
+                              "`ingot validate` runs it; cores are measured in instructions"}});
+  }
   if (arguments.layers) compile_options.step_mark = kStepMark;
   const Result<Compiled> compiled = compile(*bytes, compile_options);
   if (!compiled) return report(session, compiled.error());

@@ -38,11 +38,14 @@ std::string operators_text() {
   return text;
 }
 
-// Where programs for a target are run: "host", a machine of QEMU, or nothing.
+// Where programs for a target are run: "host", a machine or a program of QEMU, or nowhere here.
 std::string machine_of(const Target& target) {
   const toolchain::Board* board = toolchain::find_board(target.name);
   if (board == nullptr) return "";
-  return board->is_host() ? "host" : std::string(board->machine);
+  if (!board->emulator.empty()) {
+    return std::string(board->is_host() ? board->emulator : board->machine);
+  }
+  return toolchain::missing_feature(*board).empty() ? "host" : "";
 }
 
 std::string targets_json() {

@@ -59,7 +59,12 @@ void check_stack(ValidationReport& result) {
 }  // namespace
 
 Result<const toolchain::Board*> board_for(const std::string& target) {
-  if (const toolchain::Board* board = toolchain::find_board(target)) return board;
+  if (const toolchain::Board* board = toolchain::find_board(target)) {
+    const std::string missing = toolchain::missing_feature(*board);
+    if (missing.empty()) return board;
+    return Diagnostic{Code::kUsage, "", "programs for " + target + " cannot be run: " + missing,
+                      "--target c99 runs everywhere"};
+  }
   std::string names;
   for (const toolchain::Board& board : toolchain::boards()) {
     names += (names.empty() ? "" : ", ") + std::string(board.target);

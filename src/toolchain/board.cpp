@@ -47,10 +47,33 @@ Board rv32imc() {
           "picolibc-riscv64-unknown-elf"};
 }
 
+// Programs are linked without shared libraries, which would be searched for in the host's folders.
+Board aarch64() {
+  Board board{"aarch64", "aarch64-linux-gnu-gcc", {"-march=armv8-a", "-static"}, "", "", {}};
+  board.emulator = "qemu-aarch64";
+  board.library = "libc6-dev-arm64-cross";
+  return board;
+}
+
+bool has_processor(std::string_view target) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+                  __builtin_cpu_supports("bmi2") != 0;
+  if (target == "x86-64-v3") return v3;
+  if (target == "x86-64-avx512vnni") {
+    return v3 && __builtin_cpu_supports("avx512vnni") != 0 &&
+           __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+           __builtin_cpu_supports("avx512dq") != 0;
+  }
+#endif
+  return !target.starts_with("x86-64");
+}
+
 }  // namespace
 
 std::span<const Board> boards() {
-  static const std::array<Board, 7> kBoards = {
+  static const std::array<Board, 10> kBoards = {
       Board{"c99", "cc", {}, "", "", {}},
       cortex_m0plus(),
       core("cortex-m4", {"-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"}, "mps2-an386",
@@ -61,6 +84,9 @@ std::span<const Board> boards() {
            "mps2-an505", "mps2-an505.ld"),
       core("cortex-m55", {"-mcpu=cortex-m55", "-mfloat-abi=hard"}, "mps3-an547", "mps3-an547.ld"),
       rv32imc(),
+      aarch64(),
+      Board{"x86-64-v3", "cc", {"-march=x86-64-v3"}, "", "", {}},
+      Board{"x86-64-avx512vnni", "cc", {"-march=x86-64-v4", "-mavx512vnni"}, "", "", {}},
   };
   return kBoards;
 }
@@ -72,9 +98,16 @@ const Board* find_board(std::string_view target) {
   return board == boards().end() ? nullptr : &*board;
 }
 
+std::string missing_feature(const Board& board) {
+  return has_processor(board.target)
+             ? ""
+             : "this machine's processor is no " + std::string(board.target);
+}
+
 std::vector<std::string> missing_programs(const Board& board, std::string_view compiler) {
   std::vector<std::string> needed = {std::string(compiler.empty() ? board.compiler : compiler)};
-  if (!board.is_host()) needed.insert(needed.end(), {std::string(board.emulator), "cc"});
+  if (!board.emulator.empty()) needed.emplace_back(board.emulator);
+  if (!board.is_host()) needed.emplace_back("cc");  // for the emulator's plugin
   std::erase_if(needed, [](const std::string& program) { return find_program(program); });
   return needed;
 }

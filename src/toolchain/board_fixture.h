@@ -17,6 +17,7 @@ class OnBoard : public ::testing::TestWithParam<std::string> {
     board_ = find_board(GetParam());
     ASSERT_NE(board_, nullptr);
     const std::vector<std::string> missing = missing_programs(*board_);
+    if (!missing_feature(*board_).empty()) GTEST_SKIP() << "skipped: " << missing_feature(*board_);
     if (!missing.empty()) GTEST_SKIP() << "skipped: " << missing.front() << " is not installed";
   }
   const Board* board_ = nullptr;

@@ -88,7 +88,7 @@ class Builder {
 
   void add_hint(const std::string& printed, Diagnostic& diagnostic) const {
     const auto says = [&](std::string_view text) { return printed.find(text) != printed.npos; };
-    if (board_.is_host()) return;
+    if (board_.library.empty()) return;
     if (says("stdint.h: No such file") || says("cannot find -lc") ||
         says("picolibc.specs: No such file")) {
       diagnostic.code = Code::kProgramMissing;

@@ -52,9 +52,12 @@ std::string option_value(std::string_view text) {
 }
 
 Result<Command> command_for(const Program& program) {
-  if (program.board->is_host()) return Command{{program.executable.string()}, {}, {}};
   const std::string_view emulator = program.board->emulator;
+  if (emulator.empty()) return Command{{program.executable.string()}, {}, {}};
   if (!find_program(emulator)) return missing_program(emulator);
+  if (program.board->is_host()) {
+    return Command{{std::string(emulator), program.executable.string()}, {}, {}};
+  }
   const Result<fs::path> library = plugin();
   if (!library) return library.error();
   Command command{
