@@ -47,7 +47,7 @@ class TermsBuilder {
     channel_ = channels_.back();
     channels_.pop_back();
     dtype_ = c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32;
-    chunks_ = chunks_of(*channel_.extent(), shape.lanes, shares_x() ? shape.most_vectors : 1);
+    chunks_ = chunks_of(*channel_.extent(), lanes(), shares_x() ? shape.most_vectors : 1);
     names_ = names_in(kernel);
     packs_ = c_.w.index.factor(channel_.variable) != 1 || !is_whole();
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
@@ -55,12 +55,19 @@ class TermsBuilder {
     finish_.emplace(c_, channel_.variable, program, shape.known, names_);
   }
 
+  // Vectors may read weights of channels that do not exist, as these are packed, but not such
+  // elements of x: there the last channels are scalars.
+  std::vector<int64_t> lanes() const {
+    std::vector<int64_t> lanes = shape_.lanes;
+    if (!shares_x()) lanes.push_back(1);
+    return lanes;
+  }
+
   // Each lane of each vector is a channel.
   bool is_whole() const { return chunks_.back().valid == chunks_.back().lanes; }
   bool shares_x() const { return c_.x.index.factor(channel_.variable) == 0; }
 
   std::optional<Rescheduled> build() {
-    if (!shares_x() && !is_whole()) return std::nullopt;
     Rescheduled out;
     out.kernel = kernel_;
     out.kernel.body = loop::simplify(with_positions());
