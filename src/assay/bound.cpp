@@ -205,9 +205,9 @@ void check_bound(const Json& json, const std::vector<Life>& lives,
     throw Lie("the plan is called optimal, but the arena is above its lower bound");
   if (is_optimal && !(is_true("packing_optimal") && is_true("order_optimal")))
     throw Lie("optimal is claimed without an optimal packing and order");
-  const bool has_pools = json["options"]["pools"].array().size() > 0 ||
-                         options.scratch_in_outputs ||
-                         (options.reuse_inputs && !options.io_in_arena);
+  const bool lends = options.scratch_in_outputs || options.reuse_inputs;
+  const bool has_pools =
+      json["options"]["pools"].array().size() > 0 || (lends && !options.io_in_arena);
   if (is_optimal && has_pools && arena > Bound(bound_to_arena, distances).greatest_need())
     throw Lie("optimal is claimed of an arena whose buffers might lie elsewhere");
 }
