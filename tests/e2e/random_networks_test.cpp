@@ -19,6 +19,7 @@
 #include "lower/lower.h"
 #include "passes/passes.h"
 #include "schedule/schedule.h"
+#include "target/target.h"
 #include "tests/guarantee/many_models.h"
 #include "tests/support/random_network.h"
 #include "toolchain/board.h"
@@ -113,31 +114,67 @@ TEST(RandomNetworks, AreTheSameBytesForASeed) {
   EXPECT_NE(random_network(7).file, random_network(8).file);
 }
 
+// The C of `runs` between guard bytes on the board of `target`.
+void expect_right(const std::vector<ModelRun>& runs, const std::string& target,
+                  std::vector<std::string> flags) {
+  const toolchain::Board& board = *toolchain::find_board(target);
+  toolchain::BuildOptions build;
+  build.flags = std::move(flags);
+  const Result<toolchain::Execution> execution =
+      toolchain::build_and_run(board, many_models(runs), build);
+  ASSERT_TRUE(execution.has_value()) << execution.error().front().what
+                                     << ::testing::PrintToString(execution.error().front().notes);
+  EXPECT_EQ(execution->fault, "");
+  ASSERT_THAT(execution->console,
+              ::testing::HasSubstr(fmt::format("{} models are right", runs.size())));
+}
+
+constexpr uint64_t kBatch = 20;
+
+std::vector<ModelRun> runs_from(uint64_t first, const std::string& target) {
+  std::vector<ModelRun> runs;
+  for (uint64_t seed = first; seed < first + kBatch; ++seed) {
+    const SampleModel model = random_network(seed);
+    CompileOptions options = options_of(seed, model.name);
+    if (!target.empty()) options.target = target;
+    const Compiled result = compiled(model, options);
+    runs.push_back(
+        {result.interface, result.files, random_vectors(result.model, options.rounding, seed, 2)});
+  }
+  return runs;
+}
+
 TEST(RandomNetworks, GiveTheSameInC) {
-  const toolchain::Board& board = *toolchain::find_board("c99");
-  const std::vector<std::string> missing = toolchain::missing_programs(board);
+  const std::vector<std::string> missing = toolchain::missing_programs(toolchain::host_board());
   if (!missing.empty()) GTEST_SKIP() << "skipped: " << missing.front() << " is not installed";
-  constexpr uint64_t kBatch = 20;
   const uint64_t last = num_seeds(kBatch);
   for (uint64_t first = 1; first <= last; first += kBatch) {
-    std::vector<ModelRun> runs;
-    for (uint64_t seed = first; seed < first + kBatch; ++seed) {
-      const SampleModel model = random_network(seed);
-      const CompileOptions options = options_of(seed, model.name);
-      const Compiled result = compiled(model, options);
-      runs.push_back({result.interface, result.files,
-                      random_vectors(result.model, options.rounding, seed, 2)});
-    }
-    toolchain::BuildOptions build;
-    build.flags = {"-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                   "-ffp-contract=off"};
-    const Result<toolchain::Execution> execution =
-        toolchain::build_and_run(board, many_models(runs), build);
-    ASSERT_TRUE(execution.has_value()) << execution.error().front().what
-                                       << ::testing::PrintToString(execution.error().front().notes);
-    EXPECT_EQ(execution->fault, "");
-    ASSERT_THAT(execution->console,
-                ::testing::HasSubstr(fmt::format("{} models are right", runs.size())));
+    expect_right(runs_from(first, ""), "c99",
+                 {"-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+                  "-ffp-contract=off"});
+  }
+}
+
+class RandomNetworksOnTarget : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Targets, RandomNetworksOnTarget,
+                         ::testing::Values("cortex-m0plus", "cortex-m4", "cortex-m33", "cortex-m55",
+                                           "rv32imc", "aarch64", "x86-64-v3", "x86-64-avx512vnni"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(RandomNetworksOnTarget, GiveTheSameInItsInstructions) {
+  const toolchain::Board& board = *toolchain::find_board(GetParam());
+  const std::vector<std::string> missing = toolchain::missing_programs(board);
+  const std::string feature = toolchain::missing_feature(board);
+  if (!missing.empty()) GTEST_SKIP() << "skipped: " << missing.front() << " is not installed";
+  if (!feature.empty()) GTEST_SKIP() << "skipped: " << feature;
+  const uint64_t last = num_seeds(kBatch);
+  for (uint64_t first = 1; first <= last; first += kBatch) {
+    expect_right(runs_from(first, GetParam()), GetParam(), find_target(GetParam())->compile_flags);
   }
 }
 
