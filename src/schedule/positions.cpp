@@ -128,6 +128,9 @@ std::optional<std::vector<SumRange>> ranges_of_sums(const Contraction& c) {
 
 Span full_positions(const std::vector<SumRange>& sums, const std::string& variable,
                     int64_t extent) {
+  const bool depends =
+      std::ranges::any_of(sums, [&](const SumRange& s) { return s.variable == variable; });
+  if (!depends) return {0, extent};
   Span longest;
   Span run;
   for (int64_t v = 0; v < extent; ++v) {

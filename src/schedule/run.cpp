@@ -99,16 +99,26 @@ bool place_last_word(const Contraction& c, const Run& run, const std::vector<Sum
     classes.push_back(k);
     return true;
   }
-  const Span columns = k.columns;
-  for (int64_t v = columns.begin; v < columns.end; ++v) {
-    const Span x = extremes(c, run, ranges, column, {v, v + 1});
+  // Columns that are all alike are found by halving: mostly they all are, or all but the last.
+  std::vector<Span> left = {k.columns};
+  while (!left.empty()) {
+    k.columns = left.back();
+    left.pop_back();
+    const Span x = extremes(c, run, ranges, column, k.columns);
     const bool forward = x.end + k.elements.begin + run.word <= num_elements;
+    if (!forward && k.columns.length() > 1) {
+      const int64_t middle = k.columns.begin + k.columns.length() / 2;
+      left.push_back({middle, k.columns.end});
+      left.push_back({k.columns.begin, middle});
+      continue;
+    }
     k.last_offset = forward ? k.elements.begin : k.elements.end - run.word;
     if (!forward && x.begin + k.last_offset < 0) return false;
-    k.columns = {v, v + 1};
-    const bool continues = v > columns.begin && classes.back().last_offset == k.last_offset;
+    const bool continues = !classes.empty() && classes.back().columns.end == k.columns.begin &&
+                           classes.back().last_offset == k.last_offset &&
+                           classes.back().elements == k.elements;
     if (continues) {
-      classes.back().columns.end = v + 1;
+      classes.back().columns.end = k.columns.end;
     } else {
       classes.push_back(k);
     }

@@ -62,7 +62,7 @@ Outcome compile(const std::filesystem::path& folder, const NastyModel& row) {
     set_limit(RLIMIT_CPU, static_cast<rlim_t>(2 * row.seconds * kSlowness));
     if (::freopen(errors.c_str(), "w", stderr) == nullptr) ::_exit(126);
     ::execl(INGOT_PROGRAM, "ingot", "compile", model.c_str(), "-o", out.c_str(), "--quiet",
-            nullptr);
+            "--target", row.target.c_str(), nullptr);
     ::_exit(126);
   }
   Outcome run;
@@ -102,6 +102,7 @@ std::string name_of_row(const ::testing::TestParamInfo<NastyModel>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Large, Limits, ::testing::ValuesIn(large_models()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Scheduled, Limits, ::testing::ValuesIn(scheduled_models()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Sharing, Limits, ::testing::ValuesIn(sharing_models()), name_of_row);
 
 }  // namespace

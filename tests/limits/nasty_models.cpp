@@ -165,6 +165,19 @@ File convolutions(int64_t layers, int64_t rows, int64_t columns) {
   return w.bytes();
 }
 
+// Channels that fill no word, so that the last word of each position reaches into the next.
+File wide(Shape x_shape, int64_t kernel_width) {
+  TfliteWriter w;
+  const int64_t x = w.input("x", int8(std::move(x_shape)));
+  const int64_t filter = w.constant(
+      "w", {DType::kInt8, {3, 1, kernel_width, 3}, per_tensor(0.01F, 0)}, zeros(9 * kernel_width));
+  const int64_t taps = w.constant(
+      "v", {DType::kInt8, {1, 1, kernel_width, 3}, per_tensor(0.01F, 0)}, zeros(3 * kernel_width));
+  const int64_t y = w.conv_2d("y", x, filter, kAbsent, {}, kQ);
+  w.output(w.depthwise_conv_2d("z", y, taps, kAbsent, {}, kQ));
+  return w.bytes();
+}
+
 File scales_of(int64_t channels, int64_t readers) {
   TfliteWriter w;
   Quantization per_channel;
@@ -255,6 +268,27 @@ std::vector<NastyModel> large_models() {
       {"too many scales", [] { return scales_of(250000, 3); }, "scales, at most"},
       {"half precision", [] { return half_weights(32); }},
   };
+}
+
+std::vector<NastyModel> scheduled_models() {
+  std::vector<NastyModel> rows;
+  for (const char* target : {"cortex-m0plus", "cortex-m4", "cortex-m55", "rv32imc", "aarch64",
+                             "x86-64-v3", "x86-64-avx512vnni"}) {
+    const std::string to = std::string(" for ") + target;
+    rows.push_back({"a line" + to, [] { return wide({1, 1, 1 << 28, 3}, 3); }, "", 2, target});
+    rows.push_back({"an image" + to,
+                    [] {
+                      return wide({1, 1 << 14, 1 << 14, 3}, 5);
+                    },
+                    "", 2, target});
+    rows.push_back({"a batch" + to, [] { return wide({1 << 28, 1, 1, 3}, 1); }, "", 2, target});
+    rows.push_back({"words of a batch" + to,
+                    [] {
+                      return wide({1 << 24, 2, 5, 3}, 2);
+                    },
+                    "", 2, target});
+  }
+  return rows;
 }
 
 }  // namespace ingot::testing

@@ -15,12 +15,15 @@ struct NastyModel {
   // A part of what is said of it; empty: it compiles.
   std::string message = {};
   int64_t seconds = 2;  // of the processor, at most, in a release
+  std::string target = "c99";
 };
 // For messages of tests.
 inline void PrintTo(const NastyModel& model, std::ostream* out) { *out << model.name; }
 
 // Many operators and tensors, odd shapes, much to compute at compile time.
 std::vector<NastyModel> large_models();
+// Loops of very many steps, for each target that has schedules of its own.
+std::vector<NastyModel> scheduled_models();
 // Small files that describe much.
 std::vector<NastyModel> sharing_models();
 
