@@ -89,7 +89,13 @@ std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
       return schedule_vector_dot(program, kernel, reverse, *shape);
     });
   }
-  if (const std::optional<TermShape> shape = term_shape_of(target)) {
+  if (std::optional<TermShape> shape = term_shape_of(target)) {
+    // The more products go to 32 bits together, the better.
+    for (; shape->narrow_taps > 0; --shape->narrow_taps) {
+      rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+        return schedule_vector_terms(program, kernel, reverse, *shape);
+      });
+    }
     rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
       return schedule_vector_terms(program, kernel, reverse, *shape);
     });

@@ -98,6 +98,7 @@ std::optional<TermShape> term_shape_of(const Target& target) {
     shape.lanes = {4};
     shape.most_vectors = 2;
     shape.most_sums = 6;
+    shape.narrow_taps = 3;
     shape.add_scaled = "add_scaled";
     shape.functions = mve_intrinsics();
     shape.known = mve_functions();

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "loop/rewrite.h"
 #include "loop/simplify.h"
 #include "schedule/block.h"
 #include "schedule/columns.h"
+#include "schedule/interleaved.h"
 #include "schedule/lane_finish.h"
 #include "schedule/vector_weights.h"
 
@@ -22,7 +24,9 @@ using loop::lit;
 using loop::Type;
 using loop::var;
 
-constexpr int64_t kMostUnrolled = 4;  // steps of the innermost sum
+constexpr int64_t kMostUnrolled = 4;        // steps of the innermost sum
+constexpr int64_t kMostUnrolledNarrow = 7;  // where products are summed in 16 bits
+constexpr int64_t kMostNarrowSums = 4;      // in as many registers, as x, w and products need some
 
 struct Tile {
   Chunk chunk;
@@ -47,8 +51,9 @@ class TermsBuilder {
     channel_ = channels_.back();
     channels_.pop_back();
     dtype_ = c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32;
-    chunks_ = chunks_of(*channel_.extent(), lanes(), shares_x() ? shape.most_vectors : 1);
     names_ = names_in(kernel);
+    chunks_ = chunks_of(*channel_.extent(), lanes(), shares_x() ? shape.most_vectors : 1);
+    if (shape.narrow_taps > 0) narrow();
     packs_ = c_.w.index.factor(channel_.variable) != 1 || !is_whole();
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
@@ -71,8 +76,9 @@ class TermsBuilder {
     Rescheduled out;
     out.kernel = kernel_;
     out.kernel.body = loop::simplify(with_positions());
-    if (finish_->failed()) return std::nullopt;
+    if (finish_->failed() || failed_) return std::nullopt;
     if (packs_) pack_weights(out);
+    if (is_narrow_) finish_narrow(out);
     if (uses_sums_) add_sums(out);
     out.functions = shape_.functions;
     finish_->add_functions(out.functions);
@@ -91,8 +97,8 @@ class TermsBuilder {
     if (positions_.empty()) return with_channels({{}, 1, everywhere, everywhere, all_taps});
     const int64_t width = *positions_.back().extent();
     const Span full = full_positions(ranges_, positions_.back().variable, width);
-    const int64_t step =
-        columns_of(full.length(), chunks_.front().vectors, shape_.most_columns, shape_.most_sums);
+    const int64_t step = columns_of(full.length(), chunks_.front().vectors, shape_.most_columns,
+                                    is_narrow_ ? kMostNarrowSums : shape_.most_sums);
     // Sums of bytes are short, and full ones begin with what the zero point adds to them.
     const auto rows = is_float() ? Columns::Rows::kAll : Columns::Rows::kFull;
     Columns columns(positions_, ranges_, step, reverse_, names_, rows);
@@ -171,6 +177,7 @@ class TermsBuilder {
       }
     }
     append(out, sum_loops(tile, channel, 0, {}));
+    if (is_narrow(tile)) return joined(std::move(out), narrow_ending(tile, channel));
     for (int64_t v = 0; v < tile.chunk.vectors; ++v) {
       std::vector<Block> columns;
       for (int64_t p = 0; p < tile.columns; ++p) {
@@ -205,6 +212,7 @@ class TermsBuilder {
     const bool is_full =
         tile.full || depends_on.empty() ||
         (tile.full_columns && !positions_.empty() && depends_on == positions_.back().variable);
+    if (is_narrow(tile) && s + 1 == c_.sums.size()) return narrow_row(tile, channel, values);
     if (tile.taps && s + 1 == c_.sums.size() && tile.taps->length() <= kMostUnrolled) {
       Block out;
       for (int64_t i = tile.taps->begin; i < tile.taps->end; ++i) {
@@ -309,6 +317,132 @@ class TermsBuilder {
     return sum + rest;
   }
 
+  // ---- Sums of products in 16 bits.
+
+  bool is_narrow(const Tile& tile) const { return is_narrow_ && tile.chunk.vectors == 2; }
+
+  // Turns to them where the contraction allows it.
+  void narrow() {
+    const int64_t count = *channel_.extent();
+    const std::string& depends_on = ranges_.back().variable;
+    const bool has_taps =
+        depends_on.empty() || (!positions_.empty() && depends_on == positions_.back().variable);
+    if (shares_x() || is_float() || !has_taps || !channels_.empty() || count < kInterleaved ||
+        c_.w.index.factor(channel_.variable) != 1 ||
+        ranges_.back().full.length() > kMostUnrolledNarrow) {
+      return;
+    }
+    std::optional<Interleaved> interleaved =
+        with_interleaved_tables(c_, kernel_, channel_.variable, names_);
+    if (!interleaved) return;
+    is_narrow_ = true;
+    c_ = std::move(interleaved->contraction);
+    tables_ = std::move(interleaved->tables);
+    const int64_t blocks = count / kInterleaved;
+    chunks_ = {{0, blocks, kInterleaved / 2, 2, kInterleaved / 2}};
+    for (Chunk rest : chunks_of(count % kInterleaved, lanes(), 1)) {
+      rest.first += blocks * kInterleaved;
+      chunks_.push_back(rest);
+    }
+  }
+
+  // The terms of one row of taps, eight channels at a time.
+  Block narrow_row(const Tile& tile, const Expr& channel, std::map<std::string, Expr> values) {
+    const bool has_offset = c_.x.offset != 0 && !adds_sums(tile);
+    Block out;
+    Expr weights = nullptr;  // their sum, which x's offset is multiplied with
+    for (int64_t first = tile.taps->begin; first < tile.taps->end; first += shape_.narrow_taps) {
+      const int64_t end = std::min(first + shape_.narrow_taps, tile.taps->end);
+      std::vector<Expr> products(static_cast<size_t>(tile.columns));
+      for (int64_t t = first; t < end; ++t) {
+        values[c_.sums.back().variable] = lit(t);
+        const Expr w = let(out, "w_value", narrow_load(c_.w, 0, channel, values));
+        for (int64_t p = 0; p < tile.columns; ++p) {
+          Expr& sum = products[static_cast<size_t>(p)];
+          const Expr product = narrow_load(c_.x, p, channel, values) * w;
+          sum = sum ? sum + product : product;
+        }
+        if (has_offset) weights = weights ? weights + w : w;
+      }
+      for (int64_t p = 0; p < tile.columns; ++p) {
+        const Expr sum = let(out, "products", products[static_cast<size_t>(p)]);
+        add_narrow(out, tile, p, [&](const std::string& half, const Expr& before) {
+          return loop::call("add_" + half, type_of(tile), {before, sum});
+        });
+      }
+    }
+    if (!has_offset) return out;
+    const Expr sum = let(out, "w_sum", std::move(weights));
+    for (int64_t p = 0; p < tile.columns; ++p) {
+      add_narrow(out, tile, p, [&](const std::string& half, const Expr& before) {
+        const Expr all = loop::cast(type_of(tile), lit(c_.x.offset));
+        return before + loop::call(half, type_of(tile), {sum}) * all;
+      });
+    }
+    return out;
+  }
+
+  template <class Added>
+  void add_narrow(Block& out, const Tile& tile, int64_t p, Added added) const {
+    for (const int64_t v : {0, 1}) {
+      const std::string& sum = sums_of_.at({v, p});
+      out.emplace_back(
+          loop::Assign{sum, added(v == 0 ? "even_x8" : "odd_x8", var(sum, type_of(tile)))});
+    }
+  }
+
+  Expr narrow_load(const Factor& factor, int64_t p, const Expr& channel,
+                   const std::map<std::string, Expr>& values) const {
+    const Expr index = index_at(factor.index, p, channel, values);
+    return loop::cast(Type{DType::kInt16, kInterleaved},
+                      loop::load(factor.buffer, index, {DType::kInt8, kInterleaved}));
+  }
+
+  Block narrow_ending(const Tile& tile, const Expr& channel) {
+    std::vector<Block> columns;
+    for (int64_t p = 0; p < tile.columns; ++p) {
+      std::vector<Block> halves;
+      for (const int64_t v : {0, 1}) {
+        const Expr sum = var(sums_of_.at({v, p}), type_of(tile));
+        halves.push_back(finish_->finish(channel + v * tile.chunk.lanes, tile.chunk.valid, sum,
+                                         values_at(tile, p)));
+      }
+      if (finish_->failed()) return {};
+      std::optional<Block> both = stored_together(std::move(halves[0]), std::move(halves[1]));
+      failed_ = failed_ || !both;
+      columns.push_back(both ? *std::move(both) : Block());
+    }
+    return with_stores_last(columns);
+  }
+
+  // Tables, and for which weights this is right.
+  void finish_narrow(Rescheduled& out) const {
+    add_interleaved(out, tables_);
+    const int64_t taps = shape_.narrow_taps;
+    const std::vector<std::vector<int64_t>> rows = rows_of_taps();
+    out.sources = {c_.w.buffer};
+    out.fits = [rows, taps](const std::vector<Bytes>& weights) {
+      return fit_16_bits(weights.front(), rows, taps);
+    };
+  }
+
+  // Where the weights of each row of taps stand, of all channels and outer sums.
+  std::vector<std::vector<int64_t>> rows_of_taps() const {
+    std::vector<std::vector<int64_t>> rows;
+    std::map<std::string, int64_t> at;
+    set_outer(at, 0);
+    const int64_t width = ranges_.back().full.end;
+    for (int64_t k = 0; k < *channel_.extent(); ++k) {
+      at[channel_.variable] = k;
+      for (int64_t t = 0; t < num_terms(); ++t) {
+        set_sums(at, t);
+        if (t % width == 0) rows.emplace_back();
+        rows.back().push_back(c_.w.index.at(at));
+      }
+    }
+    return rows;
+  }
+
   // ---- Constants.
 
   int64_t num_terms() const {
@@ -378,12 +512,15 @@ class TermsBuilder {
     sums.alignment = 4;
     out.kernel.params.insert(w + 1, sums);
     std::vector<std::vector<int64_t>> terms(static_cast<size_t>(*channel_.extent()));
+    std::vector<int64_t> order(terms.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (is_narrow_) order = interleaved_order(*channel_.extent());
     std::map<std::string, int64_t> at;
     set_outer(at, 0);
     for (int64_t t = 0; t < num_terms(); ++t) {
       set_sums(at, t);
       for (size_t k = 0; k < terms.size(); ++k) {
-        at[channel_.variable] = static_cast<int64_t>(k);
+        at[channel_.variable] = order[k];
         terms[k].push_back(c_.w.index.at(at));
       }
     }
@@ -405,6 +542,9 @@ class TermsBuilder {
   std::vector<Chunk> chunks_;
   bool packs_ = false;
   bool uses_sums_ = false;
+  bool is_narrow_ = false;
+  std::vector<std::pair<std::string, std::string>> tables_;  // interleaved
+  bool failed_ = false;
   std::set<std::string> names_;
   std::string packed_;
   std::string sums_;

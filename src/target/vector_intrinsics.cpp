@@ -132,6 +132,49 @@ Function shifted() {
   return f;
 }
 
+// Lanes `first`, `first` + 2 ... of eight of 16 bits, and what they are added to.
+Function every_second(int64_t first, bool adds) {
+  const Type type{DType::kInt32, 4};
+  const Expr v = var("v", {DType::kInt16, 8});
+  std::vector<Expr> lanes;
+  for (int64_t i = first; i < 8; i += 2) lanes.push_back(i32(lane(v, i)));
+  const std::string parity = first == 0 ? "even" : "odd";
+  const std::string wide =
+      fmt::format("vmovl{}q_s16((int16x8_t)%{})", first == 0 ? "b" : "t", adds ? 2 : 1);
+  Function f;
+  f.name = (adds ? "add_" : "") + parity + "_x8";
+  if (adds) f.params = {{"sum", type}};
+  f.params.push_back({"v", {DType::kInt16, 8}});
+  f.result = loop::pack(type, std::move(lanes));
+  if (adds) f.result = var("sum", type) + f.result;
+  f.comment = (adds ? "sum and the " : "the ") + parity + " lanes of v";
+  f.expression =
+      adds ? fmt::format("(int32x4)vaddq_s32((int32x4_t)%1, {})", wide) : "(int32x4)" + wide;
+  f.condition = kHasMve;
+  return f;
+}
+
+// Eight lanes of 16 bits, saturated, from four that become the even and four that become the odd.
+Function paired() {
+  const Type half{DType::kInt32, 4};
+  std::vector<Expr> lanes;
+  for (int64_t i = 0; i < 4; ++i) {
+    for (const char* name : {"even", "odd"}) {
+      const Expr x = lane(var(name, half), i);
+      lanes.push_back(
+          loop::cast(loop::kInt16, loop::min(loop::max(x, lit(INT16_MIN)), lit(INT16_MAX))));
+    }
+  }
+  Function f;
+  f.name = "paired_x8";
+  f.params = {{"even", half}, {"odd", half}};
+  f.result = loop::pack({DType::kInt16, 8}, std::move(lanes));
+  f.comment = "the lanes of even and odd in turn, saturated to 16 bits";
+  f.expression = "(int16x8)vqmovntq_s32(vqmovnbq_s32((int16x8_t)%1, (int32x4_t)%1), (int32x4_t)%2)";
+  f.condition = kHasMve;
+  return f;
+}
+
 }  // namespace
 
 Function x86_rescaled(int64_t lanes) {
@@ -247,6 +290,11 @@ std::vector<Function> mve_intrinsics() {
           pack_lanes("with_lanes_1_3", {lane(v, 0), a, lane(v, 2), b}, "v with these lanes",
                      {{"v", type}, {"a", kInt32}, {"b", kInt32}}, "vmov %q0[3], %q0[1], %1, %2"),
           scaled,
+          every_second(0, false),
+          every_second(1, false),
+          every_second(0, true),
+          every_second(1, true),
+          paired(),
           high_product(),
           shifted()};
 }
@@ -309,6 +357,9 @@ VectorExtension mve_vectors() {
         "vstrbq_s32(p, (int32x4_t)vqmovnbq_s16((int8x16_t)v, vqmovnbq_s32((int16x8_t)v, "
         "(int32x4_t)v)));"},
        {"store_int32x4_as_int8x4", "vstrbq_s32(p, (int32x4_t)v);"},
+       {"store_saturated_int16x8_as_int8x8",
+        "vstrbq_s16(p, (int16x8_t)vqmovnbq_s16((int8x16_t)v, (int16x8_t)v));"},
+       {"store_int16x8_as_int8x8", "vstrbq_s16(p, (int16x8_t)v);"},
        {"min_int32x4", "return (int32x4)vminq_s32((int32x4_t)a, (int32x4_t)b);"},
        {"max_int32x4", "return (int32x4)vmaxq_s32((int32x4_t)a, (int32x4_t)b);"}}};
 }

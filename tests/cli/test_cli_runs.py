@@ -99,6 +99,22 @@ class Validate(Cli):
         done = self.ingot("validate", self.model, "--target", "cortex-m4", code=5, env={"PATH": "/nonexistent"})
         self.assertIn("gcc-arm-none-eabi", done.stderr)
 
+    def test_on_processors(self):
+        runs_on = {t["name"]: t["runs_on"] for t in self.json_of("targets", "--json")["targets"]}
+        for target in ("x86-64-v3", "x86-64-avx512vnni"):
+            if runs_on[target] is None:
+                done = self.ingot("validate", self.model, "--target", target, code=2)
+                self.assertIn("this machine's processor", done.stderr)
+            else:
+                self.assertEqual(runs_on[target], "host")
+                self.assertTrue(self.json_of("validate", self.model, "--target", target, "--json")["equal"])
+        self.assertEqual(runs_on["aarch64"], "qemu-aarch64")
+        done = self.ingot("bench", self.model, "--target", "aarch64", code=2)
+        self.assertIn("neither its times nor counts", done.stderr)
+        if not shutil.which("aarch64-linux-gnu-gcc") or not shutil.which("qemu-aarch64"):
+            self.skipTest("aarch64-linux-gnu-gcc or qemu-aarch64 is not installed")
+        self.assertTrue(self.json_of("validate", self.model, "--target", "aarch64", "--json")["equal"])
+
     def test_on_cores_the_stack_stays_below_its_bound(self):
         if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
             self.skipTest("arm-none-eabi-gcc or qemu-system-arm is not installed")
