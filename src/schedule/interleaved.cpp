@@ -2,6 +2,7 @@
 #include "schedule/interleaved.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "loop/rewrite.h"
 #include "schedule/block.h"
@@ -91,6 +92,12 @@ std::vector<int64_t> interleaved_order(int64_t count) {
   return order;
 }
 
+std::vector<int64_t> in_order(int64_t count) {
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 std::optional<Interleaved> with_interleaved_tables(const Contraction& c, const loop::Kernel& kernel,
                                                    const std::string& channel,
                                                    std::set<std::string>& names) {
@@ -132,15 +139,16 @@ void add_interleaved(Rescheduled& out,
   }
 }
 
-bool fit_16_bits(const Bytes& weights, const std::vector<std::vector<int64_t>>& rows,
-                 int64_t taps) {
-  return std::ranges::all_of(rows, [&](const std::vector<int64_t>& row) {
-    for (size_t first = 0; first < row.size(); ++first) {
-      const size_t end = std::min(row.size(), first + static_cast<size_t>(taps));
+bool fit_16_bits(const Bytes& weights, const std::vector<std::vector<int64_t>>& channels,
+                 int64_t width, int64_t taps) {
+  return std::ranges::all_of(channels, [&](const std::vector<int64_t>& places) {
+    for (int64_t first = 0; first < std::ssize(places); ++first) {
+      const int64_t end_of_row = (first / width + 1) * width;
       int64_t low = 0;
       int64_t high = 0;
-      for (size_t i = first; i < end; ++i) {
-        const int64_t w = static_cast<int8_t>(weights.view()[static_cast<size_t>(row[i])]);
+      for (int64_t i = first; i < std::min(first + taps, end_of_row); ++i) {
+        const auto at = static_cast<size_t>(places[static_cast<size_t>(i)]);
+        const int64_t w = static_cast<int8_t>(weights.view()[at]);
         low += std::min(127 * w, -128 * w);
         high += std::max(127 * w, -128 * w);
       }

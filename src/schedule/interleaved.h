@@ -29,16 +29,18 @@ std::optional<Interleaved> with_interleaved_tables(const Contraction& c, const l
                                                    const std::string& channel,
                                                    std::set<std::string>& names);
 
-// The order of `count` channels in such tables.
+// The order of `count` channels in such tables, and in others.
 std::vector<int64_t> interleaved_order(int64_t count);
+std::vector<int64_t> in_order(int64_t count);
 
 // Gives `out`'s kernel the tables in place of the parameters that they are made from.
 void add_interleaved(Rescheduled& out,
                      const std::vector<std::pair<std::string, std::string>>& tables);
 
-// Whether no sum of `taps` neighbouring products, x any byte, leaves 16 bits. `rows`: for each
-// channel and outer step where the weights of the innermost sum stand.
-bool fit_16_bits(const Bytes& weights, const std::vector<std::vector<int64_t>>& rows, int64_t taps);
+// Whether no sum of `taps` neighbouring products of a row of `width`, x any byte, leaves 16 bits.
+// `channels`: for each channel where the weights of its rows stand.
+bool fit_16_bits(const Bytes& weights, const std::vector<std::vector<int64_t>>& channels,
+                 int64_t width, int64_t taps);
 
 // The statements of `even` and `odd`, each of which ends with the store of four bytes from vectors
 // of int32, and one store of eight. nullopt if they are others.

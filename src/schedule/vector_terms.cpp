@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "loop/rewrite.h"
@@ -13,6 +12,7 @@
 #include "schedule/columns.h"
 #include "schedule/interleaved.h"
 #include "schedule/lane_finish.h"
+#include "schedule/terms_table.h"
 #include "schedule/vector_weights.h"
 
 namespace ingot {
@@ -77,7 +77,7 @@ class TermsBuilder {
     out.kernel = kernel_;
     out.kernel.body = loop::simplify(with_positions());
     if (finish_->failed() || failed_) return std::nullopt;
-    if (packs_) pack_weights(out);
+    if (packs_) table().pack(out, packed_);
     if (is_narrow_) finish_narrow(out);
     if (uses_sums_) add_sums(out);
     out.functions = shape_.functions;
@@ -282,7 +282,7 @@ class TermsBuilder {
     if (!packs_) return loop::load(packed_, index_at(c_.w.index, 0, own, values), type);
     Expr index = lit(0);
     for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
-    index = index * (chunks_.back().end() * num_terms()) + channel * num_terms();
+    index = index * (chunks_.back().end() * table().num_terms()) + channel * table().num_terms();
     int64_t stride = tile.chunk.channels();
     for (size_t s = c_.sums.size(); s-- > 0;) {
       index = index + values.at(c_.sums[s].variable) * stride;
@@ -419,88 +419,17 @@ class TermsBuilder {
   void finish_narrow(Rescheduled& out) const {
     add_interleaved(out, tables_);
     const int64_t taps = shape_.narrow_taps;
-    const std::vector<std::vector<int64_t>> rows = rows_of_taps();
-    out.sources = {c_.w.buffer};
-    out.fits = [rows, taps](const std::vector<Bytes>& weights) {
-      return fit_16_bits(weights.front(), rows, taps);
-    };
-  }
-
-  // Where the weights of each row of taps stand, of all channels and outer sums.
-  std::vector<std::vector<int64_t>> rows_of_taps() const {
-    std::vector<std::vector<int64_t>> rows;
-    std::map<std::string, int64_t> at;
-    set_outer(at, 0);
+    const std::vector<std::vector<int64_t>> rows = table().rows(in_order(*channel_.extent()));
     const int64_t width = ranges_.back().full.end;
-    for (int64_t k = 0; k < *channel_.extent(); ++k) {
-      at[channel_.variable] = k;
-      for (int64_t t = 0; t < num_terms(); ++t) {
-        set_sums(at, t);
-        if (t % width == 0) rows.emplace_back();
-        rows.back().push_back(c_.w.index.at(at));
-      }
-    }
-    return rows;
+    out.sources = {c_.w.buffer};
+    out.fits = [rows, width, taps](const std::vector<Bytes>& weights) {
+      return fit_16_bits(weights.front(), rows, width, taps);
+    };
   }
 
   // ---- Constants.
 
-  int64_t num_terms() const {
-    int64_t terms = 1;
-    for (const SumRange& range : ranges_) terms *= range.full.end;
-    return terms;
-  }
-
-  // The variables of the sums at their n-th combination.
-  void set_sums(std::map<std::string, int64_t>& at, int64_t n) const {
-    for (size_t s = c_.sums.size(); s-- > 0;) {
-      at[c_.sums[s].variable] = n % ranges_[s].full.end;
-      n /= ranges_[s].full.end;
-    }
-  }
-  void set_outer(std::map<std::string, int64_t>& at, int64_t n) const {
-    for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    for (size_t g = channels_.size(); g-- > 0;) {
-      at[channels_[g].variable] = n % *channels_[g].extent();
-      n /= *channels_[g].extent();
-    }
-  }
-
-  // The weights by outer channel, block of channels, term, channel.
-  void pack_weights(Rescheduled& out) const {
-    int64_t outer = 1;
-    for (const LoopRange& g : channels_) outer *= *g.extent();
-    std::vector<int64_t> source;
-    std::map<std::string, int64_t> at;
-    for (int64_t o = 0; o < outer; ++o) {
-      set_outer(at, o);
-      for (const Chunk& chunk : chunks_) {
-        for (int64_t first = chunk.first; first < chunk.end(); first += chunk.channels()) {
-          for (int64_t t = 0; t < num_terms(); ++t) {
-            set_sums(at, t);
-            for (int64_t k = first; k < first + chunk.channels(); ++k) {
-              at[channel_.variable] = k;
-              source.push_back(k < *channel_.extent() ? c_.w.index.at(at) : -1);
-            }
-          }
-        }
-      }
-    }
-    const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
-    w->name = packed_;
-    w->num_elements = static_cast<int64_t>(source.size());
-    const auto size = static_cast<size_t>(size_in_bytes(c_.w.dtype));
-    out.constants.push_back(derived(packed_, c_.w.buffer, [source, size](const Bytes& weights) {
-      std::vector<uint8_t> bytes(source.size() * size, 0);
-      for (size_t i = 0; i < source.size(); ++i) {
-        if (source[i] < 0) continue;
-        const auto from = static_cast<size_t>(source[i]) * size;
-        std::copy_n(weights.view().begin() + static_cast<int64_t>(from), size,
-                    bytes.begin() + static_cast<int64_t>(i * size));
-      }
-      return Bytes(std::move(bytes));
-    }));
-  }
+  TermsTable table() const { return {c_, ranges_, channels_, channel_, chunks_}; }
 
   // The offset of x times the sum of each channel's weights, as a parameter behind the weights.
   void add_sums(Rescheduled& out) const {
@@ -511,19 +440,9 @@ class TermsBuilder {
     sums.num_elements = *channel_.extent();
     sums.alignment = 4;
     out.kernel.params.insert(w + 1, sums);
-    std::vector<std::vector<int64_t>> terms(static_cast<size_t>(*channel_.extent()));
-    std::vector<int64_t> order(terms.size());
-    std::iota(order.begin(), order.end(), 0);
-    if (is_narrow_) order = interleaved_order(*channel_.extent());
-    std::map<std::string, int64_t> at;
-    set_outer(at, 0);
-    for (int64_t t = 0; t < num_terms(); ++t) {
-      set_sums(at, t);
-      for (size_t k = 0; k < terms.size(); ++k) {
-        at[channel_.variable] = order[k];
-        terms[k].push_back(c_.w.index.at(at));
-      }
-    }
+    const int64_t count = *channel_.extent();
+    const std::vector<std::vector<int64_t>> terms =
+        table().rows(is_narrow_ ? interleaved_order(count) : in_order(count));
     const int64_t factor = c_.x.offset;
     out.constants.push_back(derived(sums_, c_.w.buffer, [terms, factor](const Bytes& weights) {
       return sums_of_weights(weights, terms, factor);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/terms_table.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+int64_t TermsTable::num_terms() const {
+  int64_t terms = 1;
+  for (const SumRange& range : ranges_) terms *= range.full.end;
+  return terms;
+}
+
+void TermsTable::set_sums(std::map<std::string, int64_t>& at, int64_t n) const {
+  for (size_t s = c_.sums.size(); s-- > 0;) {
+    at[c_.sums[s].variable] = n % ranges_[s].full.end;
+    n /= ranges_[s].full.end;
+  }
+}
+
+void TermsTable::set_outer(std::map<std::string, int64_t>& at, int64_t n) const {
+  for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
+  for (size_t g = channels_.size(); g-- > 0;) {
+    at[channels_[g].variable] = n % *channels_[g].extent();
+    n /= *channels_[g].extent();
+  }
+}
+
+std::vector<std::vector<int64_t>> TermsTable::rows(const std::vector<int64_t>& order) const {
+  std::vector<std::vector<int64_t>> rows(order.size());
+  std::map<std::string, int64_t> at;
+  set_outer(at, 0);
+  for (int64_t t = 0; t < num_terms(); ++t) {
+    set_sums(at, t);
+    for (size_t k = 0; k < rows.size(); ++k) {
+      at[channel_.variable] = order[k];
+      rows[k].push_back(c_.w.index.at(at));
+    }
+  }
+  return rows;
+}
+
+std::vector<int64_t> TermsTable::packed_order() const {
+  int64_t outer = 1;
+  for (const LoopRange& g : channels_) outer *= *g.extent();
+  std::vector<int64_t> source;
+  std::map<std::string, int64_t> at;
+  for (int64_t o = 0; o < outer; ++o) {
+    set_outer(at, o);
+    for (const Chunk& chunk : chunks_) {
+      for (int64_t first = chunk.first; first < chunk.end(); first += chunk.channels()) {
+        for (int64_t t = 0; t < num_terms(); ++t) {
+          set_sums(at, t);
+          for (int64_t k = first; k < first + chunk.channels(); ++k) {
+            at[channel_.variable] = k;
+            source.push_back(k < *channel_.extent() ? c_.w.index.at(at) : -1);
+          }
+        }
+      }
+    }
+  }
+  return source;
+}
+
+void TermsTable::pack(Rescheduled& out, const std::string& name) const {
+  const std::vector<int64_t> source = packed_order();
+  const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
+  w->name = name;
+  w->num_elements = static_cast<int64_t>(source.size());
+  const auto size = static_cast<size_t>(size_in_bytes(c_.w.dtype));
+  out.constants.push_back(derived(name, c_.w.buffer, [source, size](const Bytes& weights) {
+    std::vector<uint8_t> bytes(source.size() * size, 0);
+    for (size_t i = 0; i < source.size(); ++i) {
+      if (source[i] < 0) continue;
+      const auto from = static_cast<size_t>(source[i]) * size;
+      std::copy_n(weights.view().begin() + static_cast<int64_t>(from), size,
+                  bytes.begin() + static_cast<int64_t>(i * size));
+    }
+    return Bytes(std::move(bytes));
+  }));
+}
+
+}  // namespace ingot
