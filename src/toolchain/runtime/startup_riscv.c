@@ -2,7 +2,7 @@
  * From reset to main() on an emulated RV32 core in machine mode, and a report of every trap, after
  * which the program ends with code 99.
  *
- * The stack lies at the bottom of its memory (sections_riscv.ld). The physical memory protection
+ * The stack lies at the bottom of its memory (sections.ld). The physical memory protection
  * allows the three memories of the script and nothing else. No interrupt is ever enabled, so a run
  * executes the same instructions every time. The emulator executes unaligned accesses; a core that
  * refuses them is not emulated. */
@@ -48,9 +48,10 @@ static const char* cause_of(uint32_t mcause) {
   return mcause < sizeof causes / sizeof causes[0] ? causes[mcause] : "unexpected exception";
 }
 
-__attribute__((noreturn, used)) void harness_fault(uint32_t mcause, uint32_t mepc, uint32_t mtval) {
+__attribute__((noreturn, used)) void harness_fault(uint32_t mcause, uint32_t mepc, uint32_t mtval,
+                                                   const uint32_t* stack) {
   harness_put("[harness] fault: ");
-  harness_put(cause_of(mcause));
+  harness_put(stack < harness_stack_bottom ? "stack overflow" : cause_of(mcause));
   harness_put_hexadecimal(", pc ", mepc);
   harness_put_hexadecimal(", address ", mtval);
   harness_put_hexadecimal(", exception ", mcause);
@@ -61,7 +62,8 @@ __attribute__((noreturn, used)) void harness_fault(uint32_t mcause, uint32_t mep
 /* The stack of what failed may be what failed. */
 __attribute__((naked, aligned(4))) static void on_trap(void) {
   __asm__ volatile(
-      WITH_ZICSR("la sp, harness_handler_stack_top\n"
+      WITH_ZICSR("mv a3, sp\n"
+                 "la sp, harness_handler_stack_top\n"
                  "csrr a0, mcause\n"
                  "csrr a1, mepc\n"
                  "csrr a2, mtval\n"
