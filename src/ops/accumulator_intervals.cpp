@@ -171,16 +171,24 @@ class RangesOfSums {
   // The terms of one tap, which also widen the range of partial sums.
   Interval tap(int64_t output, int64_t index, Interval& partial) const {
     const int64_t zero = weights_type_.quantization->zero_point(output);
+    const auto terms = static_cast<size_t>(geometry_.terms);
+    const auto weights =
+        weights_.subspan(static_cast<size_t>(geometry_.weight(output, index, 0)), terms);
+    const auto channels =
+        std::span(x_).subspan(static_cast<size_t>(geometry_.channel(output, 0)), terms);
     Interval sum;
-    for (int64_t term = 0; term < geometry_.terms; ++term) {
-      const auto at = static_cast<size_t>(geometry_.weight(output, index, term));
-      const int64_t w = static_cast<int8_t>(weights_[at]) - zero;
-      const Interval& x = x_[static_cast<size_t>(geometry_.channel(output, term))];
-      const Interval product = {std::min(w * x.low, w * x.high), std::max(w * x.low, w * x.high)};
-      sum = {sum.low + product.low, sum.high + product.high};
-      partial.low += std::min<int64_t>(product.low, 0);
-      partial.high += std::max<int64_t>(product.high, 0);
+    Interval widened = partial;
+    for (size_t term = 0; term < terms; ++term) {
+      const int64_t w = static_cast<int8_t>(weights[term]) - zero;
+      const int64_t at_low = w * channels[term].low;
+      const int64_t at_high = w * channels[term].high;
+      const int64_t low = std::min(at_low, at_high);
+      const int64_t high = std::max(at_low, at_high);
+      sum = {sum.low + low, sum.high + high};
+      widened.low += std::min<int64_t>(low, 0);
+      widened.high += std::max<int64_t>(high, 0);
     }
+    partial = widened;
     return sum;
   }
 

@@ -243,16 +243,16 @@ std::vector<NastyModel> large_models() {
        },
        "is larger than"},
       // K08.
-      {"layers on constants", [] { return constant_layers(100, 2048); }},
+      {"layers on constants", [] { return constant_layers(60, 2048); }},
       {"a huge window over a constant", [] { return constant_pool(); }},
       {"huge dilation", [] { return dilated(kMaxInt / 8); }},
       {"too large a dilation", [] { return dilated(kMaxInt); }, "the dilation is 2147483647"},
       {"convolutions of large images", [] { return convolutions_of_large_images(8); }},
       {"too many multiplications", [] { return convolutions_of_large_images(300); },
        "multiply-accumulates"},
-      {"many scales", [] { return scales_of(300000, 3); }, "", 6},
-      {"too many scales", [] { return scales_of(300000, 4); }, "scales, at most"},
-      {"half precision", [] { return half_weights(32); }, "", 20},
+      {"many scales", [] { return scales_of(250000, 2); }},
+      {"too many scales", [] { return scales_of(250000, 3); }, "scales, at most"},
+      {"half precision", [] { return half_weights(32); }},
   };
 }
 
