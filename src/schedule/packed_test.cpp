@@ -100,7 +100,7 @@ loop::Program products(const std::vector<int32_t>& m, const std::vector<int64_t>
                   "kernel k(x: int32[{0}] read align 4, m: int32[{0}] constant align 4, "
                   "c: int64[{0}] constant align 8, y: int32[{0}] write align 4) \"\" {{\n"
                   "for i = 0 to {0} {{\n"
-                  "y[i] = int32((int64(x[i]) * int64(m[i]) + c[i]) >> int64({3}))\n"
+                  "y[i] = int32((int64(x[i]) * int64(m[i]) + c[i]) >> {3}:int64)\n"
                   "}}\n}}\nrun {{\ncall k(in, m, c, out)\n}}\n",
                   count, zeros(8 * static_cast<int64_t>(count)),
                   zeros(16 * static_cast<int64_t>(count)), shift));
@@ -147,13 +147,13 @@ TEST(NarrowMultiply, AnyFactorsAndSummands) {
 
 class Bounded : public ::testing::Test {
  protected:
-  // The sums -`largest` .. `largest`, times 2^24 + 77777, for a result of int8.
-  Bounded(int64_t largest = 20000) {
+  Bounded() {
+    constexpr int64_t kLargest = 20000;  // sum, and its negative
     note_.proved = true;
     note_.multipliers = {(1 << 24) + 77777, -70000};
     note_.offsets = {(int64_t{1} << 38) + 40000, -(int64_t{1} << 37) - 1};
-    note_.accumulator_low = {-largest, -largest};
-    note_.accumulator_high = {largest, largest};
+    note_.accumulator_low = {-kLargest, -kLargest};
+    note_.accumulator_high = {kLargest, kLargest};
     note_.multipliers_table = "m";
   }
 

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 // Marks and what else differs between the architectures, within assembly.
-constexpr std::string_view kAssembly = R"(
+constexpr std::string_view kAssembly = R"text(
 #if defined(__riscv)
 #define START ".2byte 0x0005\n"
 #define STOP ".2byte 0x0009\n"
@@ -36,7 +36,7 @@ constexpr std::string_view kAssembly = R"(
 #define UNDEFINED "udf #1"
 #define LOW "l"
 #endif
-)";
+)text";
 
 class Emulate : public OnBoard {
  protected:

@@ -42,9 +42,10 @@ FILE* const stderr = &console;
 
 static const char* cause_of(uint32_t mcause) {
   static const char* const causes[] = {
-      "unaligned fetch",    "execution outside of code", "undefined instruction",
-      "breakpoint",         "unaligned access",          "access outside of memory",
-      "unaligned access",   "access outside of memory, or write to constants"};
+      "unaligned fetch",       "execution outside of code",
+      "undefined instruction", "breakpoint",
+      "unaligned access",      "access outside of memory",
+      "unaligned access",      "access outside of memory, or write to constants"};
   return mcause < sizeof causes / sizeof causes[0] ? causes[mcause] : "unexpected exception";
 }
 
@@ -86,14 +87,13 @@ static void protect_memory(void) {
   const uint32_t code = region(harness_code_origin, harness_code_bytes);
   const uint32_t ram = region(harness_ram_origin, harness_ram_bytes);
   const uint32_t large = region(harness_large_origin, harness_large_bytes);
-  __asm__ volatile(
-      WITH_ZICSR("csrw pmpaddr0, %0\n"
-                 "csrw pmpaddr1, %1\n"
-                 "csrw pmpaddr2, %2\n"
-                 "csrw pmpaddr3, %3\n"
-                 "csrw pmpcfg0, %4")::"r"(code),
-      "r"(ram), "r"(large), "r"(0xffffffffu), "r"(configuration)
-      : "memory");
+  __asm__ volatile(WITH_ZICSR("csrw pmpaddr0, %0\n"
+                              "csrw pmpaddr1, %1\n"
+                              "csrw pmpaddr2, %2\n"
+                              "csrw pmpaddr3, %3\n"
+                              "csrw pmpcfg0, %4")::"r"(code),
+                   "r"(ram), "r"(large), "r"(0xffffffffu), "r"(configuration)
+                   : "memory");
 }
 
 __attribute__((noreturn, used)) void harness_start(void) {
