@@ -22,7 +22,6 @@ using loop::lit;
 using loop::var;
 
 constexpr int64_t kWords = PackedWords::kWords;
-constexpr int64_t kChannels = PackedWords::kChannels;
 constexpr int64_t kSumBits = 20;
 constexpr int64_t kUpperBits = 32 - kSumBits;
 constexpr int64_t kLargestSum = (int64_t{1} << (kSumBits - 1)) - 1;
