@@ -21,12 +21,12 @@ struct Needs {
   std::set<std::string> helpers;    // of helpers.c
   std::set<std::string> functions;  // of the program, by name
   VectorNeeds vectors;
-  bool math = false;                // <math.h>
-  bool string = false;              // <string.h>
-  bool boolean = false;             // <stdbool.h>
-  bool floats = false;              // floating-point arithmetic
-  bool shifts = false;              // right shifts of values that may be negative
-  bool registers = false;           // variables that have a register of their own
+  bool math = false;       // <math.h>
+  bool string = false;     // <string.h>
+  bool boolean = false;    // <stdbool.h>
+  bool floats = false;     // floating-point arithmetic
+  bool shifts = false;     // right shifts of values that may be negative
+  bool registers = false;  // variables that have a register of their own
 
   void merge(const Needs& other);
 };

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/narrow_multiply.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -21,6 +26,8 @@ using loop::var;
 
 constexpr const char* kRoundingName = "rounding_multiply_high";
 constexpr const char* kAddingName = "multiply_add_high";
+constexpr const char* kBoundedName = "multiply_add_bounded";
+constexpr int64_t kBoundedShift = 16;
 const loop::Type kUInt32{DType::kUInt32};
 
 Expr u32(const Expr& e) { return loop::cast(kUInt32, e); }
@@ -71,6 +78,73 @@ loop::Function multiply_add_high() {
           "(a * b + c) >> 32", ""};
 }
 
+// (a * b + c) >> 16 where that lies within int32, and so do its parts:
+//   a b + c = 2^16 (a b_high + a_high b_low + (c >> 16)) + a_low b_low + c mod 2^16
+loop::Function multiply_add_bounded() {
+  const Expr c = var("c", loop::kInt64);
+  const Expr c_low = u32(loop::binary(BinaryOp::kAnd, c, lit(0xffff, loop::kInt64)));
+  const Expr low = u32(low_half(var("a"))) * u32(var("b_low")) + c_low;
+  Block body = {
+      Let{"b_low", low_half(var("b"))}, Let{"low", low},
+      Let{"high", var("a") * loop::shr(var("b"), 16) + loop::shr(var("a"), 16) * var("b_low")}};
+  return {kBoundedName,
+          {{"a", loop::kInt32}, {"b", loop::kInt32}, {"c", loop::kInt64}},
+          std::move(body),
+          var("high") + i32(loop::shr(c, 16)) + i32(loop::shr(var("low", kUInt32), 16)),
+          "(a * b + c) >> 16, which lies within int32",
+          ""};
+}
+
+// Whether multiply_add_bounded's parts lie within int32 for each sum that can be reached.
+bool is_bounded(const loop::Requantization& r) {
+  constexpr int64_t kHalf = int64_t{1} << 16;
+  constexpr int64_t kHighest = std::numeric_limits<int32_t>::max();
+  if (!r.proved || r.multipliers_table.empty() || r.accumulator_low.empty()) return false;
+  for (size_t c = 0; c < r.multipliers.size(); ++c) {
+    const int64_t bias = r.biases_in_offsets.empty() ? 0 : r.biases_in_offsets[c];
+    // One range may stand for all channels.
+    const size_t range = std::min(c, r.accumulator_low.size() - 1);
+    const int64_t sum = std::max(std::abs(r.accumulator_low[range] - bias),
+                                 std::abs(r.accumulator_high[range] - bias));
+    const int64_t bend = r.bends.empty() ? 0 : std::abs(r.bends[c]);
+    const int64_t multiplier = std::abs(r.multipliers[c]) / kHalf + 1;
+    const int64_t offset = (std::abs(r.offsets[c]) + bend) / kHalf + 1;
+    if (sum > kHighest || multiplier > kHalf || offset > kHighest) return false;
+    if (sum * multiplier + (sum / kHalf + 1) * kHalf + offset + kHalf > kHighest) return false;
+  }
+  return true;
+}
+
+// The parameters of each kernel that hold multipliers of bounded requantisations in every call.
+using Factors = std::map<std::string, std::set<std::string>>;
+Factors bounded_factors(const loop::Program& program) {
+  Factors factors;
+  std::set<std::string> seen;
+  size_t number = 0;
+  loop::for_each_stmt(program.runner, [&](const loop::Stmt& s) {
+    const auto* call = std::get_if<loop::CallKernel>(&s.kind);
+    if (!call) return;
+    const size_t n = number++;
+    const loop::CallNote note = n < program.notes.size() ? program.notes[n] : loop::CallNote{};
+    const loop::Kernel* kernel = loop::find_kernel(program, call->kernel);
+    std::set<std::string> of_call;
+    if (note.requantization && is_bounded(*note.requantization)) {
+      for (size_t p = 0; p < kernel->params.size(); ++p) {
+        if (call->args.at(p).buffer == note.requantization->multipliers_table) {
+          of_call.insert(kernel->params[p].name);
+        }
+      }
+    }
+    std::set<std::string>& all = factors[call->kernel];
+    if (seen.insert(call->kernel).second) {
+      all = std::move(of_call);
+    } else {
+      std::erase_if(all, [&](const std::string& name) { return !of_call.contains(name); });
+    }
+  });
+  return factors;
+}
+
 bool is_literal(const Expr& e, int64_t value) {
   const auto* literal = as<loop::IntLit>(e);
   return literal && literal->value == value;
@@ -102,55 +176,77 @@ std::optional<Expr> without_product_of_sign(const Expr& e) {
   return lit(0, loop::kInt64) - i64(loop::binary(BinaryOp::kAnd, *a, *b));
 }
 
-// int32((int64(a) * int64(b) + c + ...) >> shift)
-std::optional<Expr> without_long_product(const Expr& e) {
-  const auto* cast = as<loop::Cast>(e);
-  if (!cast || e->type != loop::kInt32) return std::nullopt;
-  const auto* shift = as<BinaryExpr>(cast->a);
-  if (!shift || shift->op != BinaryOp::kShr || cast->a->type != loop::kInt64) return std::nullopt;
-  const auto* bits = as<loop::IntLit>(shift->b);
-  if (!bits) return std::nullopt;
-  Expr rest = nullptr;
-  const auto* sum = as<BinaryExpr>(shift->a);
-  while (sum && sum->op == BinaryOp::kAdd) {
-    rest = rest ? sum->b + rest : sum->b;
-    sum = as<BinaryExpr>(sum->a);
-  }
-  if (!sum || sum->op != BinaryOp::kMul || !rest) return std::nullopt;
-  const std::optional<Expr> a = narrow(sum->a);
-  const std::optional<Expr> b = narrow(sum->b);
-  if (!a || !b) return std::nullopt;
-  if (bits->value == 31 && is_literal(rest, int64_t{1} << 30)) {
-    return loop::call(kRoundingName, loop::kInt32, {*a, *b});
-  }
-  if (bits->value < 32) return std::nullopt;
-  return loop::shr(loop::call(kAddingName, loop::kInt32, {*a, *b, rest}), bits->value - 32);
-}
+class Rewriter {
+ public:
+  // `bounded`: the parameters whose products are.
+  explicit Rewriter(std::set<std::string> bounded, std::set<std::string>& called)
+      : bounded_(std::move(bounded)), called_(called) {}
 
-Expr rewritten(const Expr& e, bool& any) {
-  const Expr inner = loop::map_operands(e, [&](const Expr& o) { return rewritten(o, any); });
-  if (const std::optional<Expr> sign = without_product_of_sign(inner)) return *sign;
-  const std::optional<Expr> call = without_long_product(inner);
-  if (!call) return inner;
-  any = true;
-  return *call;
-}
+  Expr operator()(const Expr& e) {
+    const Expr inner = loop::map_operands(e, [&](const Expr& o) { return (*this)(o); });
+    if (const std::optional<Expr> sign = without_product_of_sign(inner)) return *sign;
+    return without_long_product(inner).value_or(inner);
+  }
+
+ private:
+  // int32((int64(a) * int64(b) + c + ...) >> shift)
+  std::optional<Expr> without_long_product(const Expr& e) {
+    const auto* cast = as<loop::Cast>(e);
+    if (!cast || e->type != loop::kInt32) return std::nullopt;
+    const auto* shift = as<BinaryExpr>(cast->a);
+    if (!shift || shift->op != BinaryOp::kShr || cast->a->type != loop::kInt64) return std::nullopt;
+    const auto* bits = as<loop::IntLit>(shift->b);
+    if (!bits) return std::nullopt;
+    Expr rest = nullptr;
+    const auto* sum = as<BinaryExpr>(shift->a);
+    while (sum && sum->op == BinaryOp::kAdd) {
+      rest = rest ? sum->b + rest : sum->b;
+      sum = as<BinaryExpr>(sum->a);
+    }
+    if (!sum || sum->op != BinaryOp::kMul || !rest) return std::nullopt;
+    const std::optional<Expr> a = narrow(sum->a);
+    const std::optional<Expr> b = narrow(sum->b);
+    if (!a || !b) return std::nullopt;
+    if (bits->value == 31 && is_literal(rest, int64_t{1} << 30)) {
+      return call(kRoundingName, {*a, *b});
+    }
+    const auto* factor = as<loop::Load>(*b);
+    if (factor && bounded_.contains(factor->buffer) && bits->value >= kBoundedShift) {
+      return loop::shr(call(kBoundedName, {*a, *b, rest}), bits->value - kBoundedShift);
+    }
+    if (bits->value < 32) return std::nullopt;
+    return loop::shr(call(kAddingName, {*a, *b, rest}), bits->value - 32);
+  }
+
+  Expr call(const char* name, std::vector<Expr> arguments) {
+    called_.insert(name);
+    return loop::call(name, loop::kInt32, std::move(arguments));
+  }
+
+  std::set<std::string> bounded_;
+  std::set<std::string>& called_;
+};
 
 }  // namespace
 
 void narrow_multiplications(loop::Program& program) {
-  bool any = false;
-  const auto rewrite = [&](const Expr& e) { return rewritten(e, any); };
+  std::set<std::string> called;
+  const Factors bounded = bounded_factors(program);
   for (loop::Kernel& kernel : program.kernels) {
-    kernel.body = loop::map_expressions(kernel.body, rewrite);
+    const auto of_kernel = bounded.find(kernel.name);
+    kernel.body = loop::map_expressions(
+        kernel.body,
+        Rewriter(of_kernel == bounded.end() ? std::set<std::string>{} : of_kernel->second, called));
   }
   for (loop::Function& f : program.functions) {
+    Rewriter rewrite({}, called);
     f.body = loop::map_expressions(f.body, rewrite);
     f.result = rewrite(f.result);
   }
-  if (!any) return;
-  program.functions.insert(program.functions.begin(),
-                           {rounding_multiply_high(), multiply_add_high()});
+  std::vector<loop::Function> added = {rounding_multiply_high(), multiply_add_high(),
+                                       multiply_add_bounded()};
+  std::erase_if(added, [&](const loop::Function& f) { return !called.contains(f.name); });
+  program.functions.insert(program.functions.begin(), added.begin(), added.end());
 }
 
 }  // namespace ingot

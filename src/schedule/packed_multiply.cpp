@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <utility>
 
 #include "loop/rewrite.h"
@@ -41,8 +39,7 @@ class PackedBuilder {
     }
     channel_ = channels_.back();
     channels_.pop_back();
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     zero_ = loop::fresh_name(c_.w.buffer + "_zero", names_);
   }
@@ -329,13 +326,8 @@ class PackedBuilder {
       const Expr row = tile.window * num_outer_channels() + outer_channel();
       sum = sum + loop::load(zero_, row * *channel_.extent() + channel + k, loop::kInt32);
     }
-    Block block = {loop::Let{c_.accumulator, sum + loop::substitute(c_.first, values)}};
-    append(block, loop::substitute(c_.finish, values));
-    std::map<std::string, std::string> renamed;
-    for (const std::string& name : loop::declared_by(block)) {
-      renamed[name] = loop::fresh_name(fmt::format("{}_{}", name, k + p * tile.channels), names_);
-    }
-    return loop::rename(block, renamed);
+    return ending_of(c_, sum + loop::substitute(c_.first, values), c_.finish, values,
+                     k + p * tile.channels, names_);
   }
 
   // ---- Constants.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/packed_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -20,7 +22,6 @@ using loop::lit;
 using loop::var;
 
 constexpr int64_t kWords = PackedWords::kWords;
-constexpr int64_t kChannels = PackedWords::kChannels;
 constexpr int64_t kSumBits = 20;
 constexpr int64_t kUpperBits = 32 - kSumBits;
 constexpr int64_t kLargestSum = (int64_t{1} << (kSumBits - 1)) - 1;
@@ -52,11 +53,25 @@ loop::Function function(std::string name, std::vector<loop::Function::Parameter>
   return f;
 }
 
-// The low `bits` bits of `e` with the sign that the highest of them is.
-Expr signed_low_bits(const Expr& e, int64_t bits) {
+// The low `bits` bits of a word with the sign that the highest of them is. Compilers make two
+// shifts of it only if it is written as such.
+loop::Function signed_low_bits(std::string name, loop::Type type, int64_t bits,
+                               std::string comment) {
   const int64_t half = int64_t{1} << (bits - 1);
-  const Expr low = loop::binary(loop::BinaryOp::kAnd, e, lit(2 * half - 1));
-  return loop::binary(loop::BinaryOp::kXor, low, lit(half)) - half;
+  const Expr low = loop::binary(loop::BinaryOp::kAnd, var("word", type), lit(2 * half - 1, type));
+  const Expr result =
+      loop::binary(loop::BinaryOp::kXor, loop::cast(loop::kInt32, low), lit(half)) - half;
+  loop::Function f = function(std::move(name), {{"word", type}}, result, std::move(comment));
+  f.condition = "defined(__GNUC__)";
+  f.expression = fmt::format("(int32_t)((uint32_t)%1 << {0}) >> {0}", 32 - bits);
+  return f;
+}
+
+std::string signed_name(int64_t bits) { return fmt::format("signed_{}_bits", bits); }
+
+loop::Function signed_piece(int64_t bits) {
+  return signed_low_bits(signed_name(bits), loop::kInt32, bits,
+                         fmt::format("the low {} bits with their sign", bits));
 }
 
 }  // namespace
@@ -130,14 +145,13 @@ Expr multiply_add(const Expr& word, const Expr& x, const Expr& weights) {
 std::vector<loop::Function> packed_functions() {
   const Expr word = var("word", kUInt32);
   const Expr weights = var("weights", kUInt32);
-  const Expr low = loop::binary(loop::BinaryOp::kAnd, word, lit((1 << kSumBits) - 1, kUInt32));
-  const int64_t half = int64_t{1} << (kSumBits - 1);
   return {
       function("multiply_add_mod", {{"word", kUInt32}, {"x", loop::kInt32}, {"weights", kUInt32}},
                mod_2_32(i64(word) + i64(var("x")) * i64(weights)), "word + x * weights (mod 2^32)"),
-      function("low_sum", {{"word", kUInt32}},
-               loop::binary(loop::BinaryOp::kXor, loop::cast(loop::kInt32, low), lit(half)) - half,
-               "the sum in the low 20 bits"),
+      signed_low_bits("low_sum", kUInt32, kSumBits, "the sum in the low 20 bits"),
+      signed_piece(4),
+      signed_piece(8),
+      signed_piece(12),
       function("upper_bits", {{"word", kUInt32}, {"sum", loop::kInt32}},
                loop::cast(loop::kInt32, loop::shr(mod_2_32(i64(word) - i64(var("sum"))), kSumBits)),
                "what stands above the sum in the low 20 bits"),
@@ -183,7 +197,7 @@ std::vector<Expr> take_apart(const std::vector<Expr>& words, int64_t channels,
       Expr piece;
       if (is_last) {
         // The sum's own sign takes from what stands above it.
-        piece = let("piece", signed_low_bits(bits, end - begin));
+        piece = let("piece", loop::call(signed_name(end - begin), loop::kInt32, {bits}));
         if (i + 1 < num_upper) bits = let("bits", loop::shr(bits - piece, end - begin));
       } else {
         const int64_t mask = (int64_t{1} << (end - begin)) - 1;

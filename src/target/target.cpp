@@ -36,7 +36,7 @@ Target with_intrinsics(Target target) {
   }
   if (target.name == "cortex-m0plus") {
     target.packed =
-        PackedBlock{.columns = 1, .unrolled = 9, .registers = {"r8", "r9", "r10", "r11"}};
+        PackedBlock{.columns = 1, .unrolled = 9, .registers = {"r8", "r9", "r10", "r11", "r6"}};
   }
   return target;
 }

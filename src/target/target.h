@@ -45,7 +45,8 @@ struct RegisterBlock {
 struct PackedBlock {
   int64_t columns = 1;
   int64_t unrolled = 4;  // steps of the innermost loop, at most
-  // High registers of the core that C compilers leave unused by themselves.
+  // Registers for the words, where C compilers leave the high ones unused by themselves and give
+  // the low ones to loops around.
   std::vector<std::string> registers;
 };
 

@@ -15,11 +15,35 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
+// Marks and what else differs between the architectures, within assembly.
+constexpr std::string_view kAssembly = R"text(
+#if defined(__riscv)
+#define START ".2byte 0x0005\n"
+#define STOP ".2byte 0x0009\n"
+#define COUNT_DOWN "1: addi %0, %0, -1\n bnez %0, 1b\n"
+#define USE_STACK "addi sp, sp, -400\n sw zero, 0(sp)\n addi sp, sp, 400\n ret"
+#define JUMP "j"
+#define LOAD "lw %0, 0(%1)"
+#define UNDEFINED "unimp"
+#define LOW "r"
+#else
+#define START ".inst.n 0x46d2\n"
+#define STOP ".inst.n 0x46db\n"
+#define COUNT_DOWN "1: subs %0, #1\n bne 1b\n"
+#define USE_STACK "sub sp, #400\n mov r0, sp\n movs r1, #0\n str r1, [r0]\n add sp, #400\n bx lr"
+#define JUMP "b"
+#define LOAD "ldr %0, [%1]"
+#define UNDEFINED "udf #1"
+#define LOW "l"
+#endif
+)text";
+
 class Emulate : public OnBoard {
  protected:
   Execution run(const std::string& main, const RunOptions& options = {}) {
+    const std::string text = std::string(kAssembly) + "#include \"harness.h\"\n" + main;
     const Result<Execution> execution =
-        build_and_run(*board_, {{}, {{"main.c", "#include \"harness.h\"\n" + main}}}, {}, options);
+        build_and_run(*board_, {{}, {{"main.c", text}}}, {}, options);
     EXPECT_TRUE(execution.has_value()) << execution.error().front().what << "\n"
                                        << testing::PrintToString(execution.error().front().notes);
     return execution ? *execution : Execution{};
@@ -128,8 +152,7 @@ TEST_P(Emulate, TheModelsFilesAreCompiledAmongThemselves) {
 // The loop executes two instructions for each count.
 constexpr std::string_view kLoops = R"(
   #define LOOP(n) do { uint32_t count = (n); \
-    __asm__ volatile(".inst.n 0x46d2\n 1: subs %0, #1\n bne 1b\n .inst.n 0x46db" \
-                     : "+l"(count) : : "cc", "memory"); } while (0)
+    __asm__ volatile(START COUNT_DOWN STOP : "+" LOW(count) : : "cc", "memory"); } while (0)
   int main(void) {
     MARK_START();
     MARK_STOP();
@@ -149,7 +172,9 @@ TEST_P(OnCore, InstructionsAreCountedExactly) {
 }
 
 TEST_P(OnCore, InstructionsThatTakeNoEffectCountToo) {
-  if (GetParam() == "cortex-m0plus") GTEST_SKIP() << "skipped: ARMv6-M has no IT instruction";
+  if (GetParam() == "cortex-m0plus" || GetParam() == "rv32imc") {
+    GTEST_SKIP() << "skipped: the core has no IT instruction";
+  }
   EXPECT_THAT(run(R"(
     int main(void) {
       __asm__ volatile(".inst.n 0x46d2\n cmp r0, r0\n ite ne\n movne r0, r0\n moveq r0, r0\n"
@@ -164,8 +189,8 @@ TEST_P(OnCore, InstructionsThatTakeNoEffectCountToo) {
 TEST_P(OnCore, MarksAreSeenWhereverTheyLie) {
   const Execution execution = run(R"(
     int main(void) {
-      __asm__ volatile(".rept 700\n .inst.n 0x46d2\n nop\n .inst.n 0x46db\n .endr" : : : "memory");
-      __asm__ volatile("b 1f\n 1: .rept 700\n .inst.n 0x46d2\n nop\n nop\n .inst.n 0x46db\n .endr"
+      __asm__ volatile(".rept 700\n" START "nop\n" STOP ".endr" : : : "memory");
+      __asm__ volatile(JUMP " 1f\n 1: .rept 700\n" START "nop\n nop\n" STOP ".endr"
                        : : : "memory");
       return 0;
     })");
@@ -176,8 +201,7 @@ TEST_P(OnCore, MarksAreSeenWhereverTheyLie) {
 TEST_P(OnCore, PaintingFindsTheStackUsed) {
   const Execution execution = run(R"(
     __attribute__((naked, noinline)) static void use(void) {
-      __asm__ volatile("sub sp, #400\n mov r0, sp\n movs r1, #0\n str r1, [r0]\n add sp, #400\n"
-                       "bx lr");
+      __asm__ volatile(USE_STACK);
     }
     int main(void) {
       harness_paint_stack();
@@ -200,7 +224,7 @@ TEST_P(OnCore, EveryFaultIsReported) {
       {"*(volatile int *)0x1f000000;", "access outside of memory"},
       {"*(volatile int *)8 = 1;", "write to constants"},
       {"*(volatile int *)((char *)harness_stack_bottom - 4) = 1;", "access outside of memory"},
-      {"__asm__ volatile(\"udf #1\");", "undefined instruction"},
+      {"__asm__ volatile(UNDEFINED);", "undefined instruction"},
       {"((void (*)(void))(uintptr_t)0x1f000001u)();", "execution outside of code"},
       {"volatile char large[100000]; large[0] = 1; harness_put((const char *)large);",
        "stack overflow"},
@@ -219,7 +243,7 @@ TEST_P(OnCore, UnalignedAccessTrapsWhereTheCoreHasNone) {
     static char bytes[8] __attribute__((aligned(4))) = {0, 1, 0, 0, 0, 0, 0, 0};
     int main(void) {
       int word;
-      __asm__ volatile("ldr %0, [%1]" : "=l"(word) : "l"(bytes + 1) : "memory");
+      __asm__ volatile(LOAD : "=" LOW(word) : LOW(bytes + 1) : "memory");
       return word;
     })");
   if (GetParam() == "cortex-m0plus") {

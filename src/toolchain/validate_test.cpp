@@ -38,7 +38,7 @@ class OnTwoBoards : public OnBoard {};
 
 INSTANTIATE_TEST_SUITE_P(Boards, OnBoard,
                          testing::Values("c99", "cortex-m0plus", "cortex-m4", "cortex-m7",
-                                         "cortex-m33", "cortex-m55"),
+                                         "cortex-m33", "cortex-m55", "rv32imc"),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Boards, OnTwoBoards, testing::Values("c99", "cortex-m4"), name_of_case);
 

@@ -94,7 +94,7 @@ class Validate(Cli):
         self.ingot("validate", self.model, "--vectors", self.path("nowhere"), code=1)
 
     def test_usage_and_missing_programs(self):
-        self.ingot("validate", self.model, "--target", "rv32imc", code=2)
+        self.ingot("validate", self.model, "--target", "aarch64", code=2)
         self.ingot("validate", self.model, "--cc", "no-such-compiler", code=5)
         done = self.ingot("validate", self.model, "--target", "cortex-m4", code=5, env={"PATH": "/nonexistent"})
         self.assertIn("gcc-arm-none-eabi", done.stderr)
@@ -116,9 +116,13 @@ class Validate(Cli):
         self.assertTrue(self.json_of("validate", self.model, "--target", "aarch64", "--json")["equal"])
 
     def test_on_cores_the_stack_stays_below_its_bound(self):
-        if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
-            self.skipTest("arm-none-eabi-gcc or qemu-system-arm is not installed")
-        for target in ("cortex-m0plus", "cortex-m4", "cortex-m55"):
+        arm = ("arm-none-eabi-gcc", "qemu-system-arm")
+        cores = {"cortex-m0plus": arm, "cortex-m4": arm, "cortex-m55": arm,
+                 "rv32imc": ("riscv64-unknown-elf-gcc", "qemu-system-riscv32")}
+        installed = [core for core, programs in cores.items() if all(map(shutil.which, programs))]
+        if not installed:
+            self.skipTest("neither compilers nor emulators of cores are installed")
+        for target in installed:
             result = self.json_of("validate", self.model, "--target", target, "--random", "2", "--json")
             self.assertTrue(result["equal"], result)
             bound = json.loads(self.compiled("--target", target)["net.json"])["stack_bytes"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On cores of Cortex-M with DSP a run of an int8 network takes the same number of instructions for
-// every input, step by step, but for the kinds that docs/command_line.md lists under `ingot bench`.
+// every input, step by step, but for the kinds that are listed here.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,9 +17,10 @@ namespace {
 
 constexpr int64_t kInputs = 12;
 
-// By kind: the greatest spread that is seen, as a share of the step's instructions.
+// By kind: how far the counts of two inputs may lie apart, as a share of the step's instructions.
 const std::map<std::string, double>& spreads() {
-  static const std::map<std::string, double> table = {};
+  // A mean is rounded away from zero: an output takes one instruction more on one side.
+  static const std::map<std::string, double> table = {{"average_pool_2d", 0.02}};
   return table;
 }
 

@@ -2,7 +2,7 @@
  * From reset to main() on an emulated RV32 core in machine mode, and a report of every trap, after
  * which the program ends with code 99.
  *
- * The stack lies at the bottom of its memory (sections_riscv.ld). The physical memory protection
+ * The stack lies at the bottom of its memory (sections.ld). The physical memory protection
  * allows the three memories of the script and nothing else. No interrupt is ever enabled, so a run
  * executes the same instructions every time. The emulator executes unaligned accesses; a core that
  * refuses them is not emulated. */
@@ -42,15 +42,17 @@ FILE* const stderr = &console;
 
 static const char* cause_of(uint32_t mcause) {
   static const char* const causes[] = {
-      "unaligned fetch",    "execution outside of code", "undefined instruction",
-      "breakpoint",         "unaligned access",          "access outside of memory",
-      "unaligned access",   "access outside of memory, or write to constants"};
+      "unaligned fetch",       "execution outside of code",
+      "undefined instruction", "breakpoint",
+      "unaligned access",      "access outside of memory",
+      "unaligned access",      "access outside of memory, or write to constants"};
   return mcause < sizeof causes / sizeof causes[0] ? causes[mcause] : "unexpected exception";
 }
 
-__attribute__((noreturn, used)) void harness_fault(uint32_t mcause, uint32_t mepc, uint32_t mtval) {
+__attribute__((noreturn, used)) void harness_fault(uint32_t mcause, uint32_t mepc, uint32_t mtval,
+                                                   const uint32_t* stack) {
   harness_put("[harness] fault: ");
-  harness_put(cause_of(mcause));
+  harness_put(stack < harness_stack_bottom ? "stack overflow" : cause_of(mcause));
   harness_put_hexadecimal(", pc ", mepc);
   harness_put_hexadecimal(", address ", mtval);
   harness_put_hexadecimal(", exception ", mcause);
@@ -61,7 +63,8 @@ __attribute__((noreturn, used)) void harness_fault(uint32_t mcause, uint32_t mep
 /* The stack of what failed may be what failed. */
 __attribute__((naked, aligned(4))) static void on_trap(void) {
   __asm__ volatile(
-      WITH_ZICSR("la sp, harness_handler_stack_top\n"
+      WITH_ZICSR("mv a3, sp\n"
+                 "la sp, harness_handler_stack_top\n"
                  "csrr a0, mcause\n"
                  "csrr a1, mepc\n"
                  "csrr a2, mtval\n"
@@ -84,14 +87,13 @@ static void protect_memory(void) {
   const uint32_t code = region(harness_code_origin, harness_code_bytes);
   const uint32_t ram = region(harness_ram_origin, harness_ram_bytes);
   const uint32_t large = region(harness_large_origin, harness_large_bytes);
-  __asm__ volatile(
-      WITH_ZICSR("csrw pmpaddr0, %0\n"
-                 "csrw pmpaddr1, %1\n"
-                 "csrw pmpaddr2, %2\n"
-                 "csrw pmpaddr3, %3\n"
-                 "csrw pmpcfg0, %4")::"r"(code),
-      "r"(ram), "r"(large), "r"(0xffffffffu), "r"(configuration)
-      : "memory");
+  __asm__ volatile(WITH_ZICSR("csrw pmpaddr0, %0\n"
+                              "csrw pmpaddr1, %1\n"
+                              "csrw pmpaddr2, %2\n"
+                              "csrw pmpaddr3, %3\n"
+                              "csrw pmpcfg0, %4")::"r"(code),
+                   "r"(ram), "r"(large), "r"(0xffffffffu), "r"(configuration)
+                   : "memory");
 }
 
 __attribute__((noreturn, used)) void harness_start(void) {
