@@ -115,9 +115,10 @@ bool is_tvm_name(const std::string& name) { return is_model_name("t" + name); }
 void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnostics& faults) {
   using Tvm = EmitOptions::Tvm;
   if (arguments.api == "tvm") {
-    if (arguments.io == "arena") {
-      faults.push_back(usage("--api tvm and --io arena exclude each other",
-                             "in TVM's forms inputs and outputs are the caller's"));
+    const bool in_arena = arguments.io == "arena";
+    if (in_arena && arguments.tvm_interface == "packed") {
+      faults.push_back(usage("--tvm-interface packed and --io arena exclude each other",
+                             "packed arguments are tensors of the caller's"));
     }
     if (!arguments.tvm_name.empty() && !is_tvm_name(arguments.tvm_name)) {
       faults.push_back(usage("--tvm-name " + quote(arguments.tvm_name) + " cannot follow tvmgen_",
@@ -126,8 +127,9 @@ void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnost
     options.tvm = EmitOptions::Tvm{
         .interface =
             arguments.tvm_interface == "packed" ? Tvm::Interface::kPacked : Tvm::Interface::kC,
-        .workspace = arguments.tvm_workspace == "caller" ? Tvm::Workspace::kCaller
-                                                         : Tvm::Workspace::kAllocator,
+        // Tensors in the arena need an arena that stays.
+        .workspace = arguments.tvm_workspace == "caller" || in_arena ? Tvm::Workspace::kCaller
+                                                                     : Tvm::Workspace::kAllocator,
         .name = arguments.tvm_name};
     return;
   }

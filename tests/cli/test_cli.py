@@ -130,9 +130,13 @@ class Compile(Cli):
         self.assertIn(b"int32_t tvmgen_default_run(", files["net_tvm.h"])
         self.assertIn(b'#include "net_tvm.h"', files["tvmgen_default.h"])
         self.ingot("validate", self.model, "--api", "tvm", "--random", "1")
+        header = self.compiled("--api", "tvm", "--io", "arena", folder="arena")["net_tvm.h"]
+        self.assertIn(b"struct tvmgen_net_inputs tvmgen_net_map_inputs(", header)
+        self.assertIn(b"int32_t tvmgen_net_run(struct tvmgen_net_workspace_pools *workspace_pools);", header)
 
     def test_tvms_forms_exclude_what_they_cannot_be(self):
-        done = self.ingot("compile", self.model, "-o", self.path("o"), "--api", "tvm", "--io", "arena", code=2)
+        done = self.ingot("compile", self.model, "-o", self.path("o"), "--api", "tvm", "--io", "arena",
+                          "--tvm-interface", "packed", code=2)
         self.assertIn("exclude each other", done.stderr)
         done = self.ingot("compile", self.model, "-o", self.path("o"), "--tvm-interface", "packed", code=2)
         self.assertIn("add --api tvm", done.stderr)
