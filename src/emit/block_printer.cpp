@@ -133,8 +133,8 @@ std::string BlockPrinter::reverse_header(const loop::For& loop) {
     const std::string step = std::to_string(loop.step);
     const bool from_0 = first && first->value == 0;
     needs_.helpers.insert("floor_div_int32");
-    header += "floor_div_int32(" + end_minus_1 + (from_0 ? "" : " - " + begin) + ", " + step +
-              ") * " + step + (from_0 ? "" : " + " + begin);
+    header += names_.prefix + "floor_div_int32(" + end_minus_1 + (from_0 ? "" : " - " + begin) +
+              ", " + step + ") * " + step + (from_0 ? "" : " + " + begin);
   }
   header += "; " + i + " >= " + (is_plain_bound(loop.begin) ? exprs_.print(loop.begin) : begin);
   return header + "; " + (loop.step == 1 ? "--" + i : i + " -= " + std::to_string(loop.step)) + ")";
@@ -209,7 +209,7 @@ void BlockPrinter::print(const loop::Store& store) {
   if (store.value->type.packed) {
     needs_.helpers.insert("store_word");
     needs_.string = true;
-    out_.line("store_word(&" + element + ", " + exprs_.print(store.value) + ");");
+    out_.line(names_.prefix + "store_word(&" + element + ", " + exprs_.print(store.value) + ");");
     return;
   }
   const auto is_target = [&](const Expr& e) {

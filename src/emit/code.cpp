@@ -14,6 +14,7 @@ namespace {
 Names file_scope_names(const loop::Program& program, const Symbols& symbols) {
   Names names;
   names.functions = symbols.functions;
+  names.prefix = symbols.name + "_";
   for (const loop::Function& function : program.functions) {
     std::vector<loop::Type>& types = names.parameters[function.name];
     for (const loop::Function::Parameter& parameter : function.params) {
@@ -25,7 +26,8 @@ Names file_scope_names(const loop::Program& program, const Symbols& symbols) {
 
 // Names that locals must not hide.
 std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
-  std::vector<std::string> taken = all_helpers();
+  std::vector<std::string> taken;
+  for (const std::string& helper : all_helpers()) taken.push_back(symbols.name + "_" + helper);
   for (const auto& [name, symbol] : symbols.functions) taken.push_back(symbol);
   return taken;
 }
@@ -189,7 +191,12 @@ constexpr std::string_view kRestrict = R"(
 #else
 #define @_RESTRICT
 #endif)";
-constexpr std::string_view kContraction = R"(
+constexpr std::string_view kFastMath = R"(
+/* Results depend on the order of operations; define the macro if other last digits will do. */
+#if defined(__FAST_MATH__) && !defined(@_ALLOW_FAST_MATH)
+#error "this file must not be compiled with -ffast-math (-Ofast)"
+#endif) ";
+    constexpr std::string_view kContraction = R"(
 /* Every floating-point operation rounds once. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -270,11 +277,12 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   print_assumptions(out, symbols, needs);
   if (!callers.empty()) print_fixed(out, kNoinline, symbols);
   if (any_constant) print_fixed(out, kRestrict, symbols);
+  if (needs.floats) print_fixed(out, kFastMath, symbols);
   if (needs.floats) print_fixed(out, kContraction, symbols);
   print_constant_declarations(out, program, symbols);
   for (const std::string& helper : needs.helpers) {
     out.blank();
-    out.raw(helper_text(helper));
+    out.raw(helper_text(helper, names.prefix));
   }
   for (const CText* part : {&functions, &kernels, &runner}) {
     if (part->str().empty()) continue;

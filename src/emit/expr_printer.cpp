@@ -52,6 +52,11 @@ std::string c_type_of(Type type) {
   return c_scalar_type(type.dtype);
 }
 
+std::string ExprPrinter::helper(const std::string& name) {
+  needs_.helpers.insert(name);
+  return names_.prefix + name;
+}
+
 std::string ExprPrinter::in_parentheses(const Text& a, Precedence at_least) {
   return a.precedence >= at_least ? a.code : "(" + a.code + ")";
 }
@@ -101,13 +106,12 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::FloatLit& e, Type type) {
   if (code) return {*code, code->front() == '-' ? kPrefix : kPrimary, type.dtype, true};
   needs_.string = true;
   if (type.dtype == DType::kFloat32) {
-    needs_.helpers.insert("float32_from_bits");
     const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(e.value));
-    return {fmt::format("float32_from_bits(0x{:08x}u)", bits), kPrimary, type.dtype};
+    return {fmt::format("{}(0x{:08x}u)", helper("float32_from_bits"), bits), kPrimary, type.dtype};
   }
-  needs_.helpers.insert("float64_from_bits");
   const uint64_t bits = std::bit_cast<uint64_t>(e.value);
-  return {fmt::format("float64_from_bits(UINT64_C(0x{:016x}))", bits), kPrimary, type.dtype};
+  return {fmt::format("{}(UINT64_C(0x{:016x}))", helper("float64_from_bits"), bits), kPrimary,
+          type.dtype};
 }
 
 ExprPrinter::Text ExprPrinter::text_of(const loop::Var& e, Type type) {
@@ -121,9 +125,8 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Load& e, Type type) {
   CHECK(array != names_.arrays.end());
   const std::string element = array->second + "[" + print(e.index) + "]";
   if (type.packed) {
-    needs_.helpers.insert("load_word");
     needs_.string = true;
-    return {"load_word(&" + element + ")", kPrimary, DType::kUInt32};
+    return {helper("load_word") + "(&" + element + ")", kPrimary, DType::kUInt32};
   }
   CHECK(type.is_scalar());
   if (type.dtype == DType::kBool) return {element + " != 0", kEquality, DType::kBool};
@@ -153,9 +156,8 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::UnaryExpr& e, Type type) {
   }
   if (e.op == UnaryOp::kAbs && !is_float(type.dtype)) {
     if (!is_signed_integer(type.dtype)) return a;
-    const std::string helper = "abs_" + std::string(name_of(helper_type(type.dtype)));
-    needs_.helpers.insert(helper);
-    return {helper + "(" + a.code + ")", kPrimary, helper_type(type.dtype)};
+    const std::string name = helper("abs_" + std::string(name_of(helper_type(type.dtype))));
+    return {name + "(" + a.code + ")", kPrimary, helper_type(type.dtype)};
   }
   CHECK(is_float(type.dtype));
   static const std::map<UnaryOp, std::string> kFunctions = {
@@ -203,10 +205,9 @@ ExprPrinter::Text ExprPrinter::widened(const Expr& e, Text a, DType dtype) {
 ExprPrinter::Text ExprPrinter::helper_call(const std::string& stem, const loop::BinaryExpr& e,
                                            DType dtype) {
   const DType type = helper_type(dtype);
-  const std::string helper = stem + "_" + std::string(name_of(type));
-  needs_.helpers.insert(helper);
+  const std::string name = helper(stem + "_" + std::string(name_of(type)));
   return {
-      helper + "(" + converted(text(e.a), type).code + ", " + converted(text(e.b), type).code + ")",
+      name + "(" + converted(text(e.a), type).code + ", " + converted(text(e.b), type).code + ")",
       kPrimary, type};
 }
 
@@ -370,10 +371,9 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Cast& e, Type type) {
   if (to == DType::kFloat16 || from == DType::kFloat16) {
     CHECK(to == DType::kFloat32 || from == DType::kFloat32);
     needs_.string = true;
-    const std::string helper =
-        to == DType::kFloat32 ? "float32_from_float16" : "float16_from_float32";
-    needs_.helpers.insert(helper);
-    return {helper + "(" + a.code + ")", kPrimary, to};
+    const std::string name =
+        helper(to == DType::kFloat32 ? "float32_from_float16" : "float16_from_float32");
+    return {name + "(" + a.code + ")", kPrimary, to};
   }
   if (to == DType::kBool) {
     const std::string zero = from == DType::kFloat32                      ? "0.0f"

@@ -34,6 +34,7 @@ struct Names {
   std::map<std::string, std::string> arrays;     // parameters, local arrays: a C pointer
   std::map<std::string, std::string> functions;  // of the program and intrinsics
   std::map<std::string, std::vector<loop::Type>> parameters;  // of the functions
+  std::string prefix;                                         // of the helpers' names: "kws_"
 };
 
 class ExprPrinter {
@@ -74,6 +75,8 @@ class ExprPrinter {
     bool literal = false;
   };
 
+  // The helper's name in C, which becomes part of what is needed.
+  std::string helper(const std::string& name);
   Text text(const loop::Expr& e);
   Text text_of(const loop::IntLit& e, loop::Type type);
   Text text_of(const loop::FloatLit& e, loop::Type type);

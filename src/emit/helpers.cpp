@@ -49,12 +49,14 @@ std::vector<std::string> all_helpers() {
   return names;
 }
 
-std::string_view helper_text(std::string_view name) {
+std::string helper_text(std::string_view name, std::string_view prefix) {
   const auto found = helpers().find(name);
   CHECK(found != helpers().end());
   std::string_view text = found->second;
   while (text.ends_with('\n')) text.remove_suffix(1);
-  return text;
+  const size_t at = text.find(std::string(name) + "(", text.find("static "));
+  CHECK(at != std::string_view::npos);
+  return std::string(text.substr(0, at)) + std::string(prefix) + std::string(text.substr(at));
 }
 
 }  // namespace ingot
