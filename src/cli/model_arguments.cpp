@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "cli/nearest.h"
 #include "emit/names.h"
 
 namespace ingot::cli {
@@ -160,12 +161,23 @@ std::vector<std::string> target_names() {
 
 }  // namespace
 
+CLI::Validator one_of(const std::vector<std::string>& values) {
+  return CLI::Validator(
+      [values](std::string& text) -> std::string {
+        if (std::ranges::find(values, text) != values.end()) return "";
+        const std::string hint = did_you_mean(text, values);
+        if (!hint.empty()) return quote(text) + " is not known; " + hint;
+        return fmt::format("{} is none of {}", quote(text), fmt::join(values, ", "));
+      },
+      "");
+}
+
 CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
                         const std::string& help, const std::vector<std::string>& values) {
   std::string list;
   for (const std::string& name : values) list += (list.empty() ? "" : ", ") + name;
   return command.add_option(option, value, help + ": " + list)
-      ->check(CLI::IsMember(values).description(""))
+      ->check(one_of(values))
       ->capture_default_str()
       ->type_name("WORD");
 }
