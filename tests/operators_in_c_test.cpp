@@ -97,7 +97,7 @@ TEST_P(OperatorsInC, EqualTheReference) {
   options.arena_bytes = place_scratch(program);
   const TemporaryFolder folder;
   for (const CFile& file : emit_c(program, options)) {
-    write_text(folder.path() / file.name, file.text);
+    write_text(folder.path() / file.name, file.text.str());
   }
   write_text(folder.path() / "main.cpp", main_text(program, options));
   write_text(folder.path() / "in.bin", inputs);

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-SECTIONS = ["B1", "B2", "B3", "B4", "B5", "B6", "B9", "B10", "B11", "B13"]
+SECTIONS = ["B1", "B2", "B3", "B4", "B5", "B6", "B9", "B10", "B11", "B13", "B14", "C.2"]
 ROW = re.compile(r"\| ([A-Z]\d\d) \| ([^|]+) \| ([^|]+) \|")
 NAMED = re.compile(r"`([^`]+)`: `([^`]+)`")
 

@@ -79,7 +79,6 @@ void check(const Json& json, const Loops& loops) {
                         plan["within"]["overlap"].boolean().value_or(false)};
   check_calls(loops, options);
   check_listing(json, loops);
-  check_requantisation(json, loops);
   const std::vector<Region> regions = read_regions(json);
   const std::vector<Life> lives = find_lives(loops, options);
   check_places(lives, regions, json["options"]);
@@ -93,6 +92,7 @@ void check(const Json& json, const Loops& loops) {
   check_pairs(find_lives(placed, options), distances);
   check_bound(json, loops, in_arena, distances, options);
   check_run(plan, placed, distances, options);
+  check_requantisation(json, loops);
 }
 
 }  // namespace

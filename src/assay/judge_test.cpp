@@ -85,6 +85,21 @@ TEST(Judge, LiesOfTheJson) {
       {"\"macs\": 4, \"macs_removed\"", "\"macs\": 5, \"macs_removed\"",
        "another number of multiplications"},
       {"\"macs_removed\": 0", "\"macs_removed\": 5", "multiplications that were removed"},
+      {"\"macs_removed\": 0",
+       R"("macs_removed": 5, "shrinking": {"macs_before": 9, "macs_after": 5})",
+       "another number of multiplications that were removed"},
+      {"\"macs_removed\": 0",
+       R"("macs_removed": 5, "shrinking": {"macs_before": 9, "macs_after": 4, "tensors": [
+          {"name": "h", "channels": 3, "removed": [3], "values": [1], "accumulators": [null]}]})",
+       "a removed channel that does not exist of h"},
+      {"\"macs_removed\": 0",
+       R"("macs_removed": 5, "shrinking": {"macs_before": 9, "macs_after": 4, "tensors": [
+          {"name": "h", "channels": 3, "removed": [1], "values": [], "accumulators": [null]}]})",
+       "removed channels without their proof of h"},
+      {"\"macs_removed\": 0",
+       R"("macs_removed": 5, "shrinking": {"macs_before": 9, "macs_after": 4, "tensors": [
+          {"name": "h", "channels": 3, "removed": [1], "values": [1], "accumulators": [[3, 2]]}]})",
+       "no interval of an accumulator of h"},
       {"\"shape\": [1, 4]", "\"shape\": [4, 1]", "another shape of x"},
       {"\"scale\": 0.5", "\"scale\": 0.25", "another scale of x"},
       {"\"zero_point\": -3", "\"zero_point\": 3", "another zero point of x"},

@@ -123,11 +123,9 @@ class Reader {
     lexer_.expect("->");
     const Type type = read_type(lexer_);
     lexer_.text();
-    if (lexer_.accept("spelling")) lexer_.text();
-    if (lexer_.accept("assembly")) {
-      lexer_.text();
-      lexer_.expect("if");
-      lexer_.text();
+    lexer_.accept("movable");
+    for (const char* word : {"spelling", "assembly", "constraints", "expression", "if"}) {
+      if (lexer_.accept(word)) lexer_.text();
     }
     lexer_.expect("{");
     reader.statements_until("return", 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay: checks the claims that `ingot compile` makes about a model's memory, from the files it
+// assay: checks the claims that `ingot compile` makes about memory and rounding, from the files it
 // wrote, sharing no code with the compiler.
 #include <algorithm>
 #include <cstdio>

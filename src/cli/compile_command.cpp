@@ -57,11 +57,11 @@ void print_summary(const Compiled& compiled, const Arguments& arguments) {
 int compile_model(const Session& session, const Arguments& arguments) {
   const Result<CompileOptions> options = compile_options(arguments.model);
   if (!options) return report(session, options.error());
-  const Result<std::vector<uint8_t>> bytes = read_file(arguments.model.path);
+  Result<std::vector<uint8_t>> bytes = read_file(arguments.model.path);
   if (!bytes) return report(session, bytes.error());
 
   StepWatch watch(arguments.print_after);
-  Result<Compiled> result = compile(*bytes, *options, watch.hooks());
+  Result<Compiled> result = compile(*std::move(bytes), *options, watch.hooks());
   if (arguments.time) fmt::print(stderr, "{}", watch.times_text());
   if (!result) return report(session, result.error());
   Compiled compiled = *std::move(result);

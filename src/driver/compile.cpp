@@ -17,6 +17,7 @@
 #include "schedule/schedule.h"
 #include "schedule/share_kernels.h"
 #include "support/check.h"
+#include "support/limit_error.h"
 #include "support/sha256.h"
 
 namespace ingot {
@@ -48,7 +49,7 @@ std::vector<std::string> flags_for_size(const Target& target) {
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
   CHECK(find_target(options.target) != nullptr && is_model_name(options.name));
-  CHECK(!options.tvm || (options.io == EmitOptions::Io::kCaller && options.pools.empty()));
+  CHECK(!options.tvm || options.pools.empty());
   const Target& target = *find_target(options.target);
 
   Shrinking shrinking;
@@ -56,8 +57,11 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
       model.graph, options.rounding,
       [&](std::string_view pass, const Graph& after) { steps.done(pass, after); }, &shrinking);
 
+  // Helium multiplies and rounds as the reference does, but has no sums of 64 bits.
   loop::Program program =
-      with_c_names(lower(graph, {.name = options.name, .rounding = options.rounding}));
+      with_c_names(lower(graph, {.name = options.name,
+                                 .rounding = options.rounding,
+                                 .proves_rescaling = !target.features.has_mve}));
   steps.done("lower", program);
 
   const StorageOptions memory{.io_in_arena = options.io == EmitOptions::Io::kArena,
@@ -113,6 +117,8 @@ template <class Function>
 auto guarded(const Function& function) -> decltype(function()) {
   try {
     return function();
+  } catch (const LimitError& error) {
+    return Diagnostic{Code::kModelLimit, "", error.what(), ""};
   } catch (const std::bad_alloc&) {
     return internal_error("there is not enough memory");
   } catch (const std::exception& error) {
@@ -168,6 +174,17 @@ Result<Compiled> compile(std::span<const uint8_t> model, const CompileOptions& o
   const Steps steps(hooks, options.reuse_inputs);
   return guarded([&]() -> Result<Compiled> {
     Result<ImportedModel> imported = import_model(model, options, steps);
+    if (!imported) return imported.error();
+    return compile_legal(*std::move(imported), options, steps);
+  });
+}
+
+Result<Compiled> compile(std::vector<uint8_t>&& model, const CompileOptions& options,
+                         const Hooks& hooks) {
+  const Steps steps(hooks, options.reuse_inputs);
+  return guarded([&]() -> Result<Compiled> {
+    Result<ImportedModel> imported = import_model(model, options, steps);
+    std::vector<uint8_t>().swap(model);
     if (!imported) return imported.error();
     return compile_legal(*std::move(imported), options, steps);
   });

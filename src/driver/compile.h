@@ -68,6 +68,10 @@ struct Compiled {
 Result<Compiled> compile(std::span<const uint8_t> model, const CompileOptions& options,
                          const Hooks& hooks = {});
 
+// The same; the bytes are freed as soon as they are read, which matters where they are many.
+Result<Compiled> compile(std::vector<uint8_t>&& model, const CompileOptions& options,
+                         const Hooks& hooks = {});
+
 // Compiles a graph; `sha256` names the file that it stems from.
 Result<Compiled> compile_graph(Graph graph, const CompileOptions& options,
                                const std::string& sha256 = "", const Hooks& hooks = {});

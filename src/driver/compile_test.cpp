@@ -60,13 +60,13 @@ TEST(Compile, PrintsTheCFromTheLoopProgramThatItWrites) {
     for (const CompileOptions& options : ways) {
       const Result<Compiled> compiled = compile(model.file, options);
       ASSERT_TRUE(compiled.has_value()) << model.name;
-      const Result<loop::Program> read = loop::parse(compiled->files.at(4).bytes);
+      const Result<loop::Program> read = loop::parse(compiled->files.at(4).bytes.str());
       ASSERT_TRUE(read.has_value()) << model.name << ": " << read.error().front().what;
       const std::vector<CFile> printed =
           emit_c(*read, emit_options(*compiled, options, *find_target(options.target)));
       ASSERT_THAT(printed, SizeIs(3));
       for (size_t i = 0; i < printed.size(); ++i) {
-        EXPECT_EQ(printed[i].text, compiled->files[i].bytes)
+        EXPECT_EQ(printed[i].text.str(), compiled->files[i].bytes.str())
             << model.name << ", " << printed[i].name;
       }
     }
@@ -82,7 +82,7 @@ TEST(Compile, WritesItsFilesAndTheSameTwice) {
     const Result<Compiled> second = compile(model.file, options_for("net"));
     ASSERT_TRUE(second.has_value());
     for (size_t i = 0; i < first->files.size(); ++i) {
-      EXPECT_EQ(first->files[i].bytes, second->files[i].bytes) << first->files[i].name;
+      EXPECT_EQ(first->files[i].bytes.str(), second->files[i].bytes.str()) << first->files[i].name;
     }
   }
 }

@@ -93,6 +93,7 @@ EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options
     emit.pools.push_back({pool.name, pool.bytes, pool.alignment});
   }
   emit.headers = target.headers;
+  emit.vectors = target.vectors;
   emit.step_mark = options.step_mark;
   return emit;
 }
@@ -115,7 +116,7 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
                          .macs_removed = compiled.shrinking.macs_removed(),
                          .shrinking = shrinking_json(compiled.shrinking)};
   files.push_back({options.name + ".json", to_text(metadata(storage.program, arena, facts))});
-  files.push_back({options.name + ".loops", loop::print(storage.program)});
+  files.push_back({options.name + ".loops", loop::print_file(storage.program)});
   return files;
 }
 

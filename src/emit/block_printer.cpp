@@ -133,8 +133,8 @@ std::string BlockPrinter::reverse_header(const loop::For& loop) {
     const std::string step = std::to_string(loop.step);
     const bool from_0 = first && first->value == 0;
     needs_.helpers.insert("floor_div_int32");
-    header += names_.prefix + "floor_div_int32(" + end_minus_1 + (from_0 ? "" : " - " + begin) +
-              ", " + step + ") * " + step + (from_0 ? "" : " + " + begin);
+    header += "floor_div_int32(" + end_minus_1 + (from_0 ? "" : " - " + begin) + ", " + step +
+              ") * " + step + (from_0 ? "" : " + " + begin);
   }
   header += "; " + i + " >= " + (is_plain_bound(loop.begin) ? exprs_.print(loop.begin) : begin);
   return header + "; " + (loop.step == 1 ? "--" + i : i + " -= " + std::to_string(loop.step)) + ")";
@@ -179,7 +179,7 @@ void BlockPrinter::print(const loop::Let& let) {
     ranges_.set(let.name, ranges_.of(let.value));
   }
   if (let.value->type.dtype == DType::kBool) needs_.boolean = true;
-  const std::string type = c_type_of(let.value->type);
+  const std::string type = exprs_.type_of(let.value->type);
   out_.line((constant ? "const " : "") + type + " " + name_scalar(let.name) + " = " + value + ";");
 }
 
@@ -206,10 +206,14 @@ void BlockPrinter::print(const loop::Store& store) {
   if (usage_.local_arrays.contains(store.buffer) && !usage_.read.contains(store.buffer)) return;
   const std::string element =
       names_.arrays.at(store.buffer) + "[" + exprs_.print(store.index) + "]";
+  if (is_wide(store.value->type)) {
+    out_.line(exprs_.print_vector_store(element, store.value));
+    return;
+  }
   if (store.value->type.packed) {
     needs_.helpers.insert("store_word");
     needs_.string = true;
-    out_.line(names_.prefix + "store_word(&" + element + ", " + exprs_.print(store.value) + ");");
+    out_.line("store_word(&" + element + ", " + exprs_.print(store.value) + ");");
     return;
   }
   const auto is_target = [&](const Expr& e) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NAME.c: helpers, functions and kernels that the runner needs, each before its first use.
 #include <set>
+#include <sstream>
 
 #include "emit/block_printer.h"
 #include "emit/helpers.h"
@@ -14,7 +15,6 @@ namespace {
 Names file_scope_names(const loop::Program& program, const Symbols& symbols) {
   Names names;
   names.functions = symbols.functions;
-  names.prefix = symbols.name + "_";
   for (const loop::Function& function : program.functions) {
     std::vector<loop::Type>& types = names.parameters[function.name];
     for (const loop::Function::Parameter& parameter : function.params) {
@@ -26,37 +26,78 @@ Names file_scope_names(const loop::Program& program, const Symbols& symbols) {
 
 // Names that locals must not hide.
 std::vector<std::string> file_scope_identifiers(const Symbols& symbols) {
-  std::vector<std::string> taken;
-  for (const std::string& helper : all_helpers()) taken.push_back(symbols.name + "_" + helper);
+  std::vector<std::string> taken = all_helpers();
+  for (const std::string& type : vector_type_names()) taken.push_back(type);
   for (const auto& [name, symbol] : symbols.functions) taken.push_back(symbol);
   return taken;
 }
 
-// A register: of the core, or a single-precision one of Arm's floating-point unit.
-std::string operand(const std::string& access, loop::Type type, const std::string& name) {
-  const std::string constraint = type.dtype == DType::kFloat32 ? "t" : "r";
-  return "\"" + access + constraint + "\"(" + name + ")";
+std::string type_of(loop::Type type, Needs& needs) {
+  return is_wide(type) ? needs.vectors.type(type) : c_type_of(type);
 }
 
-// The instruction that a target has for the function, where it is compiled for that.
-void print_assembly(CText& out, const loop::Function& function, const Names& names) {
+// "%1" of an expression in place of the first parameter, and so on.
+std::string with_arguments(const std::string& text, const loop::Function& function,
+                           const Names& names) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    const auto parameter = static_cast<size_t>(text.at(++i) - '1');
+    result += names.scalars.at(function.params.at(parameter).name);
+  }
+  return result;
+}
+
+// A register: of the core, or a single-precision one of Arm's floating-point unit, or of a vector.
+std::string constraint_of(loop::Type type) {
+  if (is_wide(type)) return "w";
+  return type == loop::kFloat32 ? "t" : "r";
+}
+
+// The instruction that computes the function.
+void print_assembly(CText& out, const loop::Function& function, const Names& names, Needs& needs) {
   const size_t count = function.params.size();
-  const bool in_place = function.assembly.find("%" + std::to_string(count)) == std::string::npos;
+  const bool in_place = function.assembly.find("%" + std::to_string(count)) == std::string::npos &&
+                        function.assembly.find("%q" + std::to_string(count)) == std::string::npos;
+  std::vector<std::string> constraints;  // of %0, %1 ... that are given
+  std::istringstream words(function.constraints);
+  for (std::string word; std::getline(words, word, ',');) constraints.push_back(word);
+  const auto operand = [&](size_t number, const std::string& access, loop::Type type,
+                           const std::string& name) {
+    const bool given = number < constraints.size();
+    return "\"" + access + (given ? constraints[number] : constraint_of(type)) + "\"(" + name + ")";
+  };
   std::string result = "result";
   std::string inputs;
+  size_t number = 0;
   for (size_t i = 0; i < count; ++i) {
     const std::string& name = names.scalars.at(function.params[i].name);
     if (in_place && i == 0) {
       result = name;
       continue;
     }
-    inputs += (inputs.empty() ? "" : ", ") + operand("", function.params[i].type, name);
+    inputs += inputs.empty() ? "" : ", ";
+    inputs += operand(++number, "", function.params[i].type, name);
   }
-  out.raw("#if " + function.condition);
-  if (!in_place) out.line(c_type_of(function.result->type) + " result;");
-  out.line("__asm__ volatile(\"" + function.assembly + "\" : " +
-           operand(in_place ? "+" : "=", function.result->type, result) + " : " + inputs + ");");
+  if (!in_place) out.line(type_of(function.result->type, needs) + " result;");
+  const std::string keyword = function.movable ? "__asm__(\"" : "__asm__ volatile(\"";
+  out.line(keyword + function.assembly + "\" : " +
+           operand(0, in_place ? "+" : "=", function.result->type, result) + " : " + inputs + ");");
   out.line("return " + result + ";");
+}
+
+// What a target has for the function, where it is compiled for that.
+void print_instruction(CText& out, const loop::Function& function, const Names& names,
+                       Needs& needs) {
+  out.raw("#if " + function.condition);
+  if (function.expression.empty()) {
+    print_assembly(out, function, names, needs);
+  } else {
+    out.line("return " + with_arguments(function.expression, function, names) + ";");
+  }
   out.raw("#else");
 }
 
@@ -70,20 +111,20 @@ void print_function(CText& out, const loop::Function& function, Names names, con
     const std::string name = table.add_identifier(parameter.name);
     names.scalars[parameter.name] = name;
     if (parameter.type.dtype == DType::kBool) needs.boolean = true;
-    parameters += (parameters.empty() ? "" : ", ") + c_type_of(parameter.type) + " " + name;
+    parameters += (parameters.empty() ? "" : ", ") + type_of(parameter.type, needs) + " " + name;
     if (!usage.read.contains(parameter.name)) unread.push_back(name);
   }
   if (!function.comment.empty()) out.comment(comment_text(function.comment));
-  out.open("static inline " + c_type_of(function.result->type) + " " +
+  out.open("static inline " + type_of(function.result->type, needs) + " " +
            symbols.functions.at(function.name) + "(" + (parameters.empty() ? "void" : parameters) +
            ")");
   for (const std::string& name : unread) out.line("(void)" + name + ";");
-  const bool has_assembly = !function.assembly.empty();
-  if (has_assembly) print_assembly(out, function, names);
+  const bool has_instruction = !function.assembly.empty() || !function.expression.empty();
+  if (has_instruction) print_instruction(out, function, names, needs);
   BlockPrinter body(out, std::move(names), std::move(table), usage, needs);
   body.print(function.body);
   body.print_return(function.result);
-  if (has_assembly) out.raw("#endif");
+  if (has_instruction) out.raw("#endif");
   out.close();
 }
 
@@ -194,9 +235,9 @@ constexpr std::string_view kRestrict = R"(
 constexpr std::string_view kFastMath = R"(
 /* Results depend on the order of operations; define the macro if other last digits will do. */
 #if defined(__FAST_MATH__) && !defined(@_ALLOW_FAST_MATH)
-#error "this file must not be compiled with -ffast-math (-Ofast)"
-#endif) ";
-    constexpr std::string_view kContraction = R"(
+#error "this file must not be compiled with -ffast-math or -Ofast"
+#endif)";
+constexpr std::string_view kContraction = R"(
 /* Every floating-point operation rounds once. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -225,6 +266,10 @@ void print_includes(CText& out, const EmitOptions& options, const Symbols& symbo
   out.raw("#include <stdint.h>");
   if (needs.string) out.raw("#include <string.h>");
   for (const std::string& header : options.headers) out.raw("#include <" + header + ">");
+  if (needs.vectors.empty() || options.vectors.header.empty()) return;
+  out.raw("#if " + options.vectors.condition);
+  out.raw("#include <" + options.vectors.header + ">");
+  out.raw("#endif");
 }
 
 void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
@@ -241,6 +286,7 @@ void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
 }  // namespace
 
 void Needs::merge(const Needs& other) {
+  vectors.merge(other.vectors);
   helpers.insert(other.helpers.begin(), other.helpers.end());
   functions.insert(other.functions.begin(), other.functions.end());
   math = math || other.math;
@@ -282,8 +328,9 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   print_constant_declarations(out, program, symbols);
   for (const std::string& helper : needs.helpers) {
     out.blank();
-    out.raw(helper_text(helper, names.prefix));
+    out.raw(helper_text(helper));
   }
+  needs.vectors.print(out, options.vectors, symbols.name);
   for (const CText* part : {&functions, &kernels, &runner}) {
     if (part->str().empty()) continue;
     out.blank();

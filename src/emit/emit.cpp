@@ -35,8 +35,6 @@ Symbols symbols_of(const loop::Program& program) {
   Symbols symbols{program.name, upper_case(program.name), {}, {}};
   const std::vector<std::string> own = own_symbols();
   std::vector<std::string> taken = own;
-  // Helpers have the prefix too: static names of two models in one file do not clash.
-  for (const std::string& helper : all_helpers()) taken.push_back(helper);
   for (const loop::Kernel& kernel : program.kernels) {
     CHECK(std::ranges::find(own, kernel.name) == own.end());
     taken.push_back(kernel.name);
@@ -46,10 +44,10 @@ Symbols symbols_of(const loop::Program& program) {
     if (buffer.kind != loop::BufferKind::kConstant) continue;
     symbols.constants[buffer.name] = program.name + "_" + globals.add_suffix(buffer.name);
   }
+  NameTable statics(all_helpers());
   for (const loop::Function& function : program.functions) {
-    symbols.functions[function.name] = function.spelling.empty()
-                                           ? program.name + "_" + globals.add_suffix(function.name)
-                                           : function.spelling;
+    symbols.functions[function.name] =
+        function.spelling.empty() ? statics.add_identifier(function.name) : function.spelling;
   }
   return symbols;
 }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "loop/program.h"
+#include "support/file_text.h"
+#include "target/target.h"
 
 namespace ingot {
 
@@ -52,13 +54,15 @@ struct EmitOptions {
 
   // Headers that the spellings of intrinsics need.
   std::vector<std::string> headers = {};
+  // The target's own words for vectors.
+  VectorExtension vectors = {};
   // A statement that stands between two calls of the runner, for measuring each; empty: none.
   std::string step_mark = {};
 };
 
 struct CFile {
   std::string name;
-  std::string text;
+  FileText text;
 };
 
 // In the order NAME.h, NAME.c, NAME_weights.c, then what options.tvm adds. program.name is a model

@@ -24,13 +24,13 @@ loop::Program parsed(const std::string& text) {
 }
 
 std::string header_of(const loop::Program& program, const EmitOptions& options) {
-  return emit_c(program, options).at(0).text;
+  return emit_c(program, options).at(0).text.str();
 }
 std::string code_of(const loop::Program& program, const EmitOptions& options) {
-  return emit_c(program, options).at(1).text;
+  return emit_c(program, options).at(1).text.str();
 }
 std::string weights_of(const loop::Program& program, const EmitOptions& options) {
-  return emit_c(program, options).at(2).text;
+  return emit_c(program, options).at(2).text.str();
 }
 
 // The C of statements inside a kernel with parameters x, u, w, z, f and y.
@@ -87,7 +87,7 @@ TEST(Emit, Statements) {
       {"y[0] = -2147483648", "  y[0] = (-2147483647 - 1);"},
       {"y[0] = floordiv(w[0], 8) + floormod(w[0], 8)", "  y[0] = (w[0] >> 3) + (w[0] & 7);"},
       {"y[0] = floordiv(w[0], 3) + floormod(w[0], 3)",
-       "  y[0] = m_floor_div_int32(w[0], 3) + m_floor_mod_int32(w[0], 3);"},
+       "  y[0] = floor_div_int32(w[0], 3) + floor_mod_int32(w[0], 3);"},
       {"for i = 0 to 9 {\n y[i] = floordiv(i, 4) * 3 + floormod(i + 1, 3)\n}",
        "  for (int32_t i = 0; i < 9; ++i) {\n    y[i] = i / 4 * 3 + (i + 1) % 3;\n  }"},
       {"for i = -1 to 9 {\n y[i + 1] = floordiv(i, 4)\n}",
@@ -105,17 +105,17 @@ TEST(Emit, Statements) {
        "      y[j] = 0;\n    }\n  }"},
       {"for i = 0 to 4 {\n y[i] = i\n}\nfor i = 0 to min(w[0], 3) {\n y[i] = i\n}",
        "  for (int32_t i = 0; i < 4; ++i) {\n    y[i] = i;\n  }\n"
-       "  for (int32_t i = 0, i_end = m_min_int32(w[0], 3); i < i_end; ++i) {\n"
+       "  for (int32_t i = 0, i_end = min_int32(w[0], 3); i < i_end; ++i) {\n"
        "    y[i] = i;\n  }"},
       {"y[0] = select(w[0] < 0, -1, 1)", "  y[0] = w[0] < 0 ? -1 : 1;"},
       {"y[0] = select(int32(x[0]) < 128, 4, w[0])", "  y[0] = 4;"},
-      {"y[0] = g(int32(x[0]), int64(w[0]))", "  y[0] = m_g(x[0], w[0]);"},
-      {"y[0] = g(3, z[0] + z[1])", "  y[0] = m_g(3, z[0] + z[1]);"},
+      {"y[0] = g(int32(x[0]), int64(w[0]))", "  y[0] = g(x[0], w[0]);"},
+      {"y[0] = g(3, z[0] + z[1])", "  y[0] = g(3, z[0] + z[1]);"},
       {"y[0] = int32(f[0] * 0.1 + float32(x[0]))",
        "  y[0] = (int32_t)(f[0] * 0.1f + (float)x[0]);"},
       {"y[0] = int32(float64(f[0]) * 0.1:float64)", "  y[0] = (int32_t)((double)f[0] * 0.1);"},
       {"y[0] = int32(f[0] < inf:float32)",
-       "  y[0] = f[0] < m_float32_from_bits(0x7f800000u) ? 1 : 0;"},
+       "  y[0] = f[0] < float32_from_bits(0x7f800000u) ? 1 : 0;"},
       {"y[0] = int32(round(f[0]))", "  y[0] = (int32_t)roundf(f[0]);"},
       {"let b: bool = w[0] == 0\nif b | ((w[0] < 3) & b) {\n y[0] = 1\n}",
        "  const bool b = w[0] == 0;\n  if (b || (w[0] < 3 && b)) {\n    y[0] = 1;\n  }"},

@@ -46,15 +46,12 @@ DType helper_type(DType dtype) { return promoted(dtype); }
 
 }  // namespace
 
+bool is_wide(Type type) { return !type.is_scalar() && !type.packed; }
+
 std::string c_type_of(Type type) {
   if (type.packed) return "uint32_t";
   CHECK(type.is_scalar());
   return c_scalar_type(type.dtype);
-}
-
-std::string ExprPrinter::helper(const std::string& name) {
-  needs_.helpers.insert(name);
-  return names_.prefix + name;
 }
 
 std::string ExprPrinter::in_parentheses(const Text& a, Precedence at_least) {
@@ -72,7 +69,7 @@ ExprPrinter::Text ExprPrinter::converted(Text a, DType to) {
 
 std::string ExprPrinter::print_for_scalar(const Expr& e) {
   const Text value = text(e);
-  return e->type.packed ? value.code : converted(value, e->type.dtype).code;
+  return !e->type.is_scalar() ? value.code : converted(value, e->type.dtype).code;
 }
 
 std::string ExprPrinter::print_for_store(const Expr& e) {
@@ -84,6 +81,7 @@ std::string ExprPrinter::print_for_store(const Expr& e) {
 std::string ExprPrinter::print_operand(const Expr& e) { return in_parentheses(text(e), kPrimary); }
 
 ExprPrinter::Text ExprPrinter::text(const Expr& e) {
+  if (is_wide(e->type)) return vector_text(e);
   return std::visit([&](const auto& kind) { return text_of(kind, e->type); }, e->kind);
 }
 
@@ -106,12 +104,13 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::FloatLit& e, Type type) {
   if (code) return {*code, code->front() == '-' ? kPrefix : kPrimary, type.dtype, true};
   needs_.string = true;
   if (type.dtype == DType::kFloat32) {
+    needs_.helpers.insert("float32_from_bits");
     const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(e.value));
-    return {fmt::format("{}(0x{:08x}u)", helper("float32_from_bits"), bits), kPrimary, type.dtype};
+    return {fmt::format("float32_from_bits(0x{:08x}u)", bits), kPrimary, type.dtype};
   }
+  needs_.helpers.insert("float64_from_bits");
   const uint64_t bits = std::bit_cast<uint64_t>(e.value);
-  return {fmt::format("{}(UINT64_C(0x{:016x}))", helper("float64_from_bits"), bits), kPrimary,
-          type.dtype};
+  return {fmt::format("float64_from_bits(UINT64_C(0x{:016x}))", bits), kPrimary, type.dtype};
 }
 
 ExprPrinter::Text ExprPrinter::text_of(const loop::Var& e, Type type) {
@@ -125,8 +124,9 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Load& e, Type type) {
   CHECK(array != names_.arrays.end());
   const std::string element = array->second + "[" + print(e.index) + "]";
   if (type.packed) {
+    needs_.helpers.insert("load_word");
     needs_.string = true;
-    return {helper("load_word") + "(&" + element + ")", kPrimary, DType::kUInt32};
+    return {"load_word(&" + element + ")", kPrimary, DType::kUInt32};
   }
   CHECK(type.is_scalar());
   if (type.dtype == DType::kBool) return {element + " != 0", kEquality, DType::kBool};
@@ -156,8 +156,9 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::UnaryExpr& e, Type type) {
   }
   if (e.op == UnaryOp::kAbs && !is_float(type.dtype)) {
     if (!is_signed_integer(type.dtype)) return a;
-    const std::string name = helper("abs_" + std::string(name_of(helper_type(type.dtype))));
-    return {name + "(" + a.code + ")", kPrimary, helper_type(type.dtype)};
+    const std::string helper = "abs_" + std::string(name_of(helper_type(type.dtype)));
+    needs_.helpers.insert(helper);
+    return {helper + "(" + a.code + ")", kPrimary, helper_type(type.dtype)};
   }
   CHECK(is_float(type.dtype));
   static const std::map<UnaryOp, std::string> kFunctions = {
@@ -205,9 +206,10 @@ ExprPrinter::Text ExprPrinter::widened(const Expr& e, Text a, DType dtype) {
 ExprPrinter::Text ExprPrinter::helper_call(const std::string& stem, const loop::BinaryExpr& e,
                                            DType dtype) {
   const DType type = helper_type(dtype);
-  const std::string name = helper(stem + "_" + std::string(name_of(type)));
+  const std::string helper = stem + "_" + std::string(name_of(type));
+  needs_.helpers.insert(helper);
   return {
-      name + "(" + converted(text(e.a), type).code + ", " + converted(text(e.b), type).code + ")",
+      helper + "(" + converted(text(e.a), type).code + ", " + converted(text(e.b), type).code + ")",
       kPrimary, type};
 }
 
@@ -371,9 +373,10 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Cast& e, Type type) {
   if (to == DType::kFloat16 || from == DType::kFloat16) {
     CHECK(to == DType::kFloat32 || from == DType::kFloat32);
     needs_.string = true;
-    const std::string name =
-        helper(to == DType::kFloat32 ? "float32_from_float16" : "float16_from_float32");
-    return {name + "(" + a.code + ")", kPrimary, to};
+    const std::string helper =
+        to == DType::kFloat32 ? "float32_from_float16" : "float16_from_float32";
+    needs_.helpers.insert(helper);
+    return {helper + "(" + a.code + ")", kPrimary, to};
   }
   if (to == DType::kBool) {
     const std::string zero = from == DType::kFloat32                      ? "0.0f"
@@ -401,7 +404,10 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Cast& e, Type type) {
 
 // A lane of a word: lane 0 is the lowest.
 ExprPrinter::Text ExprPrinter::text_of(const loop::Lane& e, Type type) {
-  CHECK(e.a->type.packed);
+  if (is_wide(e.a->type)) {
+    return {fmt::format("{}[{}]", in_parentheses(text(e.a), kPrimary), e.lane), kPrimary,
+            type.dtype};
+  }
   const int64_t bits = 8 * size_in_bytes(type.dtype) * e.lane;
   const std::string word = in_parentheses(text(e.a), kShift);
   const std::string shifted = bits == 0 ? word : fmt::format("({} >> {})", word, bits);
@@ -431,7 +437,7 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::CallExpr& e, Type type) {
     const Type parameter = parameters->second[i];
     const Text argument = text(e.args[i]);
     if (i > 0) code += ", ";
-    code += parameter.packed ? argument.code : converted(argument, parameter.dtype).code;
+    code += !parameter.is_scalar() ? argument.code : converted(argument, parameter.dtype).code;
   }
   return {code + ")", kPrimary, type.packed ? DType::kUInt32 : type.dtype};
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "emit/ranges.h"
+#include "emit/vectors.h"
 #include "loop/program.h"
 
 namespace ingot {
@@ -19,11 +20,12 @@ namespace ingot {
 struct Needs {
   std::set<std::string> helpers;    // of helpers.c
   std::set<std::string> functions;  // of the program, by name
-  bool math = false;                // <math.h>
-  bool string = false;              // <string.h>
-  bool boolean = false;             // <stdbool.h>
-  bool floats = false;              // floating-point arithmetic
-  bool shifts = false;              // right shifts of values that may be negative
+  VectorNeeds vectors;
+  bool math = false;     // <math.h>
+  bool string = false;   // <string.h>
+  bool boolean = false;  // <stdbool.h>
+  bool floats = false;   // floating-point arithmetic
+  bool shifts = false;   // right shifts of values that may be negative
 
   void merge(const Needs& other);
 };
@@ -34,7 +36,6 @@ struct Names {
   std::map<std::string, std::string> arrays;     // parameters, local arrays: a C pointer
   std::map<std::string, std::string> functions;  // of the program and intrinsics
   std::map<std::string, std::vector<loop::Type>> parameters;  // of the functions
-  std::string prefix;                                         // of the helpers' names: "kws_"
 };
 
 class ExprPrinter {
@@ -50,6 +51,10 @@ class ExprPrinter {
   std::string print_for_store(const loop::Expr& e);
   // As an operand that anything may follow: in parentheses unless it is a name or a call.
   std::string print_operand(const loop::Expr& e);
+  // The statement that stores a vector from `element` on.
+  std::string print_vector_store(const std::string& element, const loop::Expr& value);
+  // The name of C for the type of a value, wide vectors included.
+  std::string type_of(loop::Type type);
 
  private:
   // Precedences of C, the tightest highest.
@@ -75,8 +80,6 @@ class ExprPrinter {
     bool literal = false;
   };
 
-  // The helper's name in C, which becomes part of what is needed.
-  std::string helper(const std::string& name);
   Text text(const loop::Expr& e);
   Text text_of(const loop::IntLit& e, loop::Type type);
   Text text_of(const loop::FloatLit& e, loop::Type type);
@@ -89,6 +92,15 @@ class ExprPrinter {
   Text text_of(const loop::Lane& e, loop::Type type);
   Text text_of(const loop::Pack& e, loop::Type type);
   Text text_of(const loop::CallExpr& e, loop::Type type);
+
+  // Of wide vectors (vector_printer.cpp).
+  Text vector_text(const loop::Expr& e);
+  Text vector_text_of(const loop::Load& e, loop::Type type);
+  Text vector_text_of(const loop::UnaryExpr& e, loop::Type type);
+  Text vector_text_of(const loop::BinaryExpr& e, loop::Type type);
+  Text vector_text_of(const loop::Select& e, loop::Type type);
+  Text vector_text_of(const loop::Cast& e, loop::Type type);
+  Text vector_text_of(const loop::Pack& e, loop::Type type);
 
   Text infix(Text a, const std::string& op, Precedence precedence, Text b, DType type);
   Text helper_call(const std::string& stem, const loop::BinaryExpr& e, DType dtype);
@@ -108,7 +120,9 @@ class ExprPrinter {
   Needs& needs_;
 };
 
-// The names of C of a buffer's or scalar's type.
+// The names of C of a scalar's or packed vector's type.
 std::string c_type_of(loop::Type type);
+// Whether the vector is no word: C has it by an extension.
+bool is_wide(loop::Type type);
 
 }  // namespace ingot

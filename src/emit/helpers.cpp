@@ -49,14 +49,12 @@ std::vector<std::string> all_helpers() {
   return names;
 }
 
-std::string helper_text(std::string_view name, std::string_view prefix) {
+std::string_view helper_text(std::string_view name) {
   const auto found = helpers().find(name);
   CHECK(found != helpers().end());
   std::string_view text = found->second;
   while (text.ends_with('\n')) text.remove_suffix(1);
-  const size_t at = text.find(std::string(name) + "(", text.find("static "));
-  CHECK(at != std::string_view::npos);
-  return std::string(text.substr(0, at)) + std::string(prefix) + std::string(text.substr(at));
+  return text;
 }
 
 }  // namespace ingot

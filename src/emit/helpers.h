@@ -11,8 +11,7 @@ namespace ingot {
 // The names of all helpers.
 std::vector<std::string> all_helpers();
 
-// The C text of one helper, comment included, with `prefix` before its name: static functions of
-// two models do not clash where one file includes both. CHECKs that it exists.
-std::string helper_text(std::string_view name, std::string_view prefix);
+// The C text of one helper, comment included; CHECKs that it exists.
+std::string_view helper_text(std::string_view name);
 
 }  // namespace ingot

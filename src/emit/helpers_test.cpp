@@ -18,9 +18,9 @@ namespace ingot {
 namespace {
 
 TEST(Helpers, AreFoundByName) {
-  EXPECT_EQ(helper_text("min_int32", "kws_"),
+  EXPECT_EQ(helper_text("min_int32"),
             "/* The lesser; a where neither is. */\n"
-            "static inline int32_t kws_min_int32(int32_t a, int32_t b) {\n"
+            "static inline int32_t min_int32(int32_t a, int32_t b) {\n"
             "  return b < a ? b : a;\n"
             "}");
   for (const std::string& name : all_helpers()) EXPECT_EQ(c_name(name), name);

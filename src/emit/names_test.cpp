@@ -50,7 +50,7 @@ TEST(Names, FollowTheRule) {
   }
 }
 
-// X01.
+// X01, K15.
 TEST(Names, OfOneTableDifferAndAreIdentifiers) {
   std::vector<std::string> names = {"a",  "A",       "a_2", "a.",   "a:",   "",        "",
                                     "\n", "int",     "INT", "1",    "1.0",  "t_1",     "t",

@@ -228,7 +228,7 @@ TEST(RandomExpressions, GiveTheSameInC) {
       expected.append(part.begin(), part.end());
     }
     for (const CFile& file : emit_c(program, options)) {
-      write_text(folder.path() / file.name, file.text);
+      write_text(folder.path() / file.name, file.text.str());
     }
     write_text(folder.path() / "in.bin", input_bytes);
     write_text(folder.path() / "main.cpp", main_text(program, options));

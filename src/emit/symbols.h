@@ -43,8 +43,8 @@ std::string emit_header(const loop::Program& program, const EmitOptions& options
                         const Symbols& symbols);
 std::string emit_code(const loop::Program& program, const EmitOptions& options,
                       const Symbols& symbols);
-std::string emit_weights(const loop::Program& program, const EmitOptions& options,
-                         const Symbols& symbols);
+FileText emit_weights(const loop::Program& program, const EmitOptions& options,
+                      const Symbols& symbols);
 
 // Prints NAME_run with its comment.
 struct Needs;

@@ -266,6 +266,44 @@ run {
   call copy(x, y) note "copy" copy macs 0 operators [0]
 }
 )"},
+      {"vectors", 0, false, false, R"text(
+program vectors
+buffer x int8[67] input align 1
+buffer f float32[16] input align 4
+buffer y int8[16] output align 1
+buffer z int32[18] output align 4
+buffer g float32[16] output align 4
+function sum_of_four(sum: int32x4, a: int8x16, b: int8x16) -> int32x4 "products of the first lanes"
+expression "no_such_intrinsic(%1, %2, %3) + 0" if "defined(NO_SUCH_MACHINE)" {
+  let a0: int32 = int32(lane(a, 0)) * int32(lane(b, 15))
+  return sum + int32x4(a0, 2, a0 - 1, int32(lane(a, 3)))
+}
+function twice(v: int32x4) -> int32x4 "v + v" assembly "vadd.i32 %q0, %q1, %q1" constraints "w,w" if
+"defined(NO_SUCH_MACHINE)" {
+  return v + v
+}
+kernel lanes(x: int8[67] read align 1, f: float32[16] read align 4, y: int8[16] write align 1, z:
+int32[18] write align 4, g: float32[16] write align 4) "" {
+  let a: int8x16 = x[0]:int8x16 align 1
+  let wide: int32x16 = int32x16(x[3]:int8x16 align 1)
+  let high: int64x16 = int64x16(wide) * int64x16(1234567:int64) + int64x16(1073741824:int64) >> int64x16(20:int64)
+  let r: int32x16 = int32x16(high)
+  let limited: int32x16 = min(max(r - int32x16(select(lane(a, 3) < 0:int8, 1, 0)), int32x16(-100)), int32x16(127))
+  y[0]:int8x16 align 1 = int8x16(limited)
+  z[0]:int32x4 align 4 = sum_of_four(int32x4(int32(x[66])), a, x[50]:int8x16 align 1)
+  z[4]:int32x4 align 4 = twice(int32x4(x[9]:int8x4 align 1))
+  let h: int16x8 = int16x8(x[20]:int8x8 align 1)
+  z[8]:int32x8 align 4 = int32x8(h & int16x8(1023:int16) | int16x8(1:int16) << int16x8(12:int16)) ^ -int32x8(lane(h, 2))
+  let s: int32x2 = int32x2(x[40]:int8x2 align 1)
+  z[16]:int32x2 align 4 = select(s < int32x2(0), s, int32x2(7))
+  let v: float32x8 = f[0]:float32x8 align 4
+  g[0]:float32x8 align 4 = max(v * float32x8(-0.5) + f[8]:float32x8 align 4, float32x8(-0.0))
+  g[8]:float32x8 align 4 = select(float32x8(1.0) <= v, float32x8(int32x8(x[11]:int8x8 align 1)), min(v, float32x8(2.0)))
+}
+run {
+  call lanes(x, f, y, z, g) note "lanes" lanes macs 0 operators [0]
+}
+)text"},
   };
 }
 

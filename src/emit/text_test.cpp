@@ -8,6 +8,7 @@
 namespace ingot {
 namespace {
 
+// K15: text of a model ends no comment, and begins no other line.
 TEST(Text, CommentsCannotBeLeft) {
   EXPECT_EQ(model_text("conv/w:0 -1.5_a"), "conv/w:0 -1.5_a");
   EXPECT_EQ(model_text("*/ \"x\"\\\n?\?/<\xc3\xa9>"), "_/ _x_____/____");

@@ -39,12 +39,12 @@ std::vector<CFile> files_of(const TestProgram& test, const Tvm& tvm) {
 }
 
 void write_all(const TemporaryFolder& folder, const std::vector<CFile>& files) {
-  for (const CFile& file : files) write_text(folder.path() / file.name, file.text);
+  for (const CFile& file : files) write_text(folder.path() / file.name, file.text.str());
 }
 
 std::string text_of_file(const std::vector<CFile>& files, const std::string& name) {
   for (const CFile& file : files) {
-    if (file.name == name) return file.text;
+    if (file.name == name) return file.text.str();
   }
   ADD_FAILURE() << name << " is not there";
   return "";
@@ -78,7 +78,7 @@ TEST(TvmText, KeepsToHundredColumns) {
     if (test.io_in_arena) continue;
     for (const Tvm& form : kForms) {
       for (const CFile& file : files_of(test, form)) {
-        std::istringstream lines(file.text);
+        std::istringstream lines(file.text.str());
         for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
       }
     }

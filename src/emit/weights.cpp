@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 #include "emit/literals.h"
@@ -15,10 +16,15 @@ namespace {
 using loop::Buffer;
 using loop::BufferKind;
 
+// Pieces of a text are passed on when they are about this long.
+constexpr size_t kPieceBytes = size_t{1} << 16;
+
 // Fills lines of at most 100 columns with "1, 2, 3," and the like.
 class ListWriter {
  public:
-  explicit ListWriter(std::string& out) : out_(out) {}
+  explicit ListWriter(const FileText::Sink& sink) : sink_(sink) {
+    out_.reserve(kPieceBytes + kMaxColumns);
+  }
 
   void add(std::string_view element) {
     if (column_ == 0) {
@@ -34,37 +40,57 @@ class ListWriter {
     out_ += element;
     out_ += ',';
     column_ += element.size() + 1;
+    if (out_.size() >= kPieceBytes) pass_on();
   }
   void finish() {
     if (column_ > 0) out_ += '\n';
+    pass_on();
   }
 
  private:
-  std::string& out_;
+  void pass_on() {
+    sink_(out_);
+    out_.clear();
+  }
+
+  const FileText::Sink& sink_;
+  std::string out_;
   size_t column_ = 0;
 };
+
+// Visits elements one by one: a copy of all would be as large as the constant.
+template <class T, class Visit>
+void for_each_element(const Bytes& data, const Visit& visit) {
+  const std::span<const uint8_t> bytes = data.view();
+  CHECK(bytes.size() % sizeof(T) == 0);
+  for (size_t i = 0; i < bytes.size(); i += sizeof(T)) {
+    T element{};
+    std::memcpy(&element, bytes.data() + i, sizeof(T));
+    visit(element);
+  }
+}
 
 template <class T>
 void write_integers(ListWriter& list, const Bytes& data, DType dtype) {
   constexpr bool plain = sizeof(T) < 4;  // an int, whose digits are all there is to it
   std::array<char, 24> buffer{};
-  for (const T element : data.as<T>()) {
+  for_each_element<T>(data, [&](T element) {
     if constexpr (plain) {
       const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), element);
       list.add({buffer.data(), static_cast<size_t>(end.ptr - buffer.data())});
     } else {
       list.add(int_literal(static_cast<int64_t>(element), dtype));
     }
-  }
+  });
 }
 
 template <class T>
 void write_floats(ListWriter& list, const Bytes& data, DType dtype) {
-  for (const T element : data.as<T>()) {
+  for_each_element<T>(data, [&](T element) {
     const std::optional<std::string> literal = float_literal(element, dtype);
     CHECK(literal.has_value());
     list.add(*literal);
-  }
+  });
 }
 
 void write_elements(ListWriter& list, const Bytes& data, DType dtype) {
@@ -96,10 +122,9 @@ void write_elements(ListWriter& list, const Bytes& data, DType dtype) {
 
 template <class T>
 bool has_non_finite(const Bytes& data) {
-  for (const T element : data.as<T>()) {
-    if (!std::isfinite(element)) return true;
-  }
-  return false;
+  bool found = false;
+  for_each_element<T>(data, [&](T element) { found = found || !std::isfinite(element); });
+  return found;
 }
 
 DType bits_type(DType dtype) { return dtype == DType::kFloat32 ? DType::kUInt32 : DType::kUInt64; }
@@ -149,20 +174,25 @@ void print_align_macro(CText& out, const Symbols& symbols) {
   out.raw("#endif");
 }
 
-void print_constant(std::string& out, const Buffer& buffer, bool over_aligned,
-                    const Symbols& symbols) {
-  CHECK(buffer.data.has_value() && buffer.data->size() == buffer.size_bytes());
-  const std::string& symbol = symbols.constants.at(buffer.name);
+// A constant and how it is printed.
+struct Constant {
+  Buffer buffer;
+  std::string symbol;
+  std::string align_macro;  // in front of it; empty: none
+};
+
+void print_constant(const Constant& constant, const FileText::Sink& sink) {
+  const Buffer& buffer = constant.buffer;
+  std::string out = "\n";
   if (!buffer.tensor.empty()) out += "/* " + model_text(buffer.tensor) + " */\n";
-  if (over_aligned) {
-    out += symbols.upper + "_ALIGN(" + std::to_string(buffer.alignment) + ") ";
-  }
+  out += constant.align_macro;
   const bool bits = needs_bits(buffer);
-  out += declarator(buffer, symbol) + (bits ? " = {{\n" : " = {\n");
-  ListWriter list(out);
+  out += declarator(buffer, constant.symbol) + (bits ? " = {{\n" : " = {\n");
+  sink(out);
+  ListWriter list(sink);
   write_elements(list, *buffer.data, bits ? bits_type(buffer.dtype) : buffer.dtype);
   list.finish();
-  out += bits ? "}};\n" : "};\n";
+  sink(bits ? "}};\n" : "};\n");
 }
 
 }  // namespace
@@ -208,23 +238,31 @@ void print_constant_declarations(CText& out, const loop::Program& program, const
   out.raw("#endif");
 }
 
-std::string emit_weights(const loop::Program& program, const EmitOptions& options,
-                         const Symbols& symbols) {
+FileText emit_weights(const loop::Program& program, const EmitOptions& options,
+                      const Symbols& symbols) {
   CText out;
   print_head(out, program, options, "the constants of the model.");
   out.raw("#include <stdint.h>");
-  const std::set<std::string> over_aligned = over_aligned_constants(program);
-  if (!over_aligned.empty()) print_align_macro(out, symbols);
+  const std::set<std::string> over_aligned_names = over_aligned_constants(program);
+  if (!over_aligned_names.empty()) print_align_macro(out, symbols);
   print_constant_declarations(out, program, symbols);
-  std::string text = out.str();
+  // Without constants the file would declare nothing, which C does not allow.
+  if (symbols.constants.empty()) {
+    return out.str() + "\ntypedef int32_t " + symbols.name + "_no_constants;\n";
+  }
+  std::vector<Constant> constants;
   for (const Buffer& buffer : program.buffers) {
     if (buffer.kind != BufferKind::kConstant || buffer.num_elements == 0) continue;
-    text += '\n';
-    print_constant(text, buffer, over_aligned.contains(buffer.name), symbols);
+    CHECK(buffer.data.has_value() && buffer.data->size() == buffer.size_bytes());
+    const bool over_aligned = over_aligned_names.contains(buffer.name);
+    constants.push_back(
+        {buffer, symbols.constants.at(buffer.name),
+         over_aligned ? symbols.upper + "_ALIGN(" + std::to_string(buffer.alignment) + ") " : ""});
   }
-  // Without constants the file would declare nothing, which C does not allow.
-  if (symbols.constants.empty()) text += "\ntypedef int32_t " + symbols.name + "_no_constants;\n";
-  return text;
+  return FileText([head = out.str(), constants = std::move(constants)](const FileText::Sink& sink) {
+    sink(head);
+    for (const Constant& constant : constants) print_constant(constant, sink);
+  });
 }
 
 }  // namespace ingot

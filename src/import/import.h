@@ -20,17 +20,22 @@ namespace ingot {
 using Infer = std::function<Result<std::vector<TensorType>>(const Op& op, Operands inputs,
                                                             std::span<const TensorType> declared)>;
 
-// What a model may ask for. Checked before anything of that size is allocated; the last three
-// exist because parts of a file can be shared, so that a small file can describe much.
+// What a model may ask for. Checked before anything of that size is allocated. Parts of a file can
+// be shared, so that a small file can describe much: what tensors hold counts for each of them, and
+// what operators read counts for each of them. docs/limits.md says what the numbers are made of.
 struct ImportLimits {
   int64_t rank = 8;
   int64_t tensor_bytes = int64_t{1} << 31;
-  int64_t constant_bytes = int64_t{1} << 30;  // all constants together
-  int64_t operators = 1000000;
-  int64_t tensors = 1000000;
-  int64_t indices = int64_t{1} << 23;     // inputs and outputs of all operators together
-  int64_t scales = int64_t{1} << 22;      // of all tensors together
-  int64_t name_bytes = int64_t{1} << 25;  // of all names together; tensors after that are numbered
+  int64_t constant_bytes = int64_t{1} << 27;       // of all tensors together
+  int64_t constant_bytes_read = int64_t{1} << 29;  // by all operators together
+  int64_t operators = 1 << 15;
+  int64_t tensors = 1 << 17;
+  int64_t buffers = 1 << 18;
+  int64_t ports = 1 << 14;     // inputs and outputs of the model
+  int64_t operands = 1 << 12;  // inputs and outputs of one operator
+  int64_t indices = 1 << 17;   // inputs and outputs of the model and all operators together
+  int64_t scales = 1 << 20;    // of all tensors that operators read together; more than one in each
+  int64_t name_bytes = 1 << 23;  // of all names together; tensors after that are numbered
 };
 
 struct ImportOptions {

@@ -164,12 +164,12 @@ class Parser {
     lexer_.expect("->");
     const Type type = parse_type();
     f.comment = lexer_.expect_string();
+    f.movable = lexer_.accept("movable");
     if (lexer_.accept("spelling")) f.spelling = lexer_.expect_string();
-    if (lexer_.accept("assembly")) {
-      f.assembly = lexer_.expect_string();
-      lexer_.expect("if");
-      f.condition = lexer_.expect_string();
-    }
+    if (lexer_.accept("assembly")) f.assembly = lexer_.expect_string();
+    if (lexer_.accept("constraints")) f.constraints = lexer_.expect_string();
+    if (lexer_.accept("expression")) f.expression = lexer_.expect_string();
+    if (lexer_.accept("if")) f.condition = lexer_.expect_string();
     lexer_.expect("{");
     const auto is_return = [&] { return lexer_.is("return") && !names_something(); };
     while (!is_return() && !lexer_.at_end()) parse_stmt(f.body, 1);

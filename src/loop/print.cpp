@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "loop/operators.h"
 #include "loop/text.h"
@@ -229,18 +230,23 @@ std::string print(const Param& p) {
                      p.alignment);
 }
 
-std::string hex(const Bytes& bytes) {
+void print_hex(std::span<const uint8_t> bytes, const FileText::Sink& sink) {
   static constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr size_t kPieceBytes = size_t{1} << 15;
   std::string text;
-  text.reserve(static_cast<size_t>(2 * bytes.size()));
-  for (const uint8_t byte : bytes.view()) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
+  while (!bytes.empty()) {
+    const std::span<const uint8_t> piece = bytes.first(std::min(bytes.size(), kPieceBytes));
+    text.clear();
+    for (const uint8_t byte : piece) {
+      text += kDigits[byte >> 4U];
+      text += kDigits[byte & 15U];
+    }
+    sink(text);
+    bytes = bytes.subspan(piece.size());
   }
-  return text;
 }
 
-std::string print(const Buffer& b, PrintOptions options) {
+void print(const Buffer& b, PrintOptions options, const FileText::Sink& sink) {
   static constexpr std::array<std::string_view, 4> kKinds = {"input", "output", "arena",
                                                              "constant"};
   std::string text =
@@ -252,8 +258,12 @@ std::string print(const Buffer& b, PrintOptions options) {
     text += fmt::format(" tie {} {}", b.tie_group, b.tie_offset_bytes);
   if (!b.tensor.empty()) text += " tensor " + quote_text(b.tensor);
   if (b.type) text += " type " + ingot::print(*b.type);
-  if (b.data && options.data) text += " data " + hex(*b.data);
-  return text + "\n";
+  if (b.data && options.data) {
+    sink(text + " data ");
+    print_hex(b.data->view(), sink);
+    text.clear();
+  }
+  sink(text + "\n");
 }
 
 std::string print(const Function::Parameter& p) {
@@ -265,13 +275,29 @@ std::string print(const Function& f) {
   for (const Function::Parameter& p : f.params) params += (params.empty() ? "" : ", ") + print(p);
   std::string text = fmt::format("function {}({}) -> {} {}", f.name, params, print(f.result->type),
                                  quote_text(f.comment));
+  if (f.movable) text += " movable";
   if (!f.spelling.empty()) text += " spelling " + quote_text(f.spelling);
-  if (!f.assembly.empty()) {
-    text += " assembly " + quote_text(f.assembly) + " if " + quote_text(f.condition);
-  }
+  if (!f.assembly.empty()) text += " assembly " + quote_text(f.assembly);
+  if (!f.constraints.empty()) text += " constraints " + quote_text(f.constraints);
+  if (!f.expression.empty()) text += " expression " + quote_text(f.expression);
+  if (!f.condition.empty()) text += " if " + quote_text(f.condition);
   BlockPrinter body;
   body.print_block(f.body, 1);
   return fmt::format("{} {{\n{}  return {}\n}}\n", text, std::move(body).take(), print(f.result));
+}
+
+std::string print_head(const Program& program) {
+  return fmt::format("program {}\n", name_or_quoted(program.name));
+}
+
+// What follows the buffers.
+std::string print_code(const Program& program) {
+  std::string text;
+  for (const Function& f : program.functions) text += print(f);
+  for (const Kernel& k : program.kernels) text += print(k);
+  BlockPrinter runner(&program.notes);
+  runner.print_block(program.runner, 1);
+  return text + "run {\n" + std::move(runner).take() + "}\n";
 }
 
 }  // namespace
@@ -297,13 +323,20 @@ std::string print(const Kernel& kernel) {
 }
 
 std::string print(const Program& program, PrintOptions options) {
-  std::string text = fmt::format("program {}\n", name_or_quoted(program.name));
-  for (const Buffer& b : program.buffers) text += print(b, options);
-  for (const Function& f : program.functions) text += print(f);
-  for (const Kernel& k : program.kernels) text += print(k);
-  BlockPrinter runner(&program.notes);
-  runner.print_block(program.runner, 1);
-  return text + "run {\n" + std::move(runner).take() + "}\n";
+  std::string text = print_head(program);
+  for (const Buffer& b : program.buffers) {
+    print(b, options, [&](std::string_view piece) { text += piece; });
+  }
+  return text + print_code(program);
+}
+
+FileText print_file(const Program& program) {
+  return FileText([head = print_head(program), buffers = program.buffers,
+                   code = print_code(program)](const FileText::Sink& sink) {
+    sink(head);
+    for (const Buffer& b : buffers) print(b, {}, sink);
+    sink(code);
+  });
 }
 
 }  // namespace ingot::loop

@@ -61,7 +61,8 @@ bool same_parameter(const Function::Parameter& a, const Function::Parameter& b) 
 bool same(const Function& a, const Function& b) {
   return a.name == b.name && std::ranges::equal(a.params, b.params, same_parameter) &&
          equal(a.body, b.body) && equal(a.result, b.result) && a.comment == b.comment &&
-         a.spelling == b.spelling && a.assembly == b.assembly && a.condition == b.condition;
+         a.spelling == b.spelling && a.assembly == b.assembly && a.condition == b.condition &&
+         a.movable == b.movable && a.constraints == b.constraints && a.expression == b.expression;
 }
 
 bool same(const Kernel& a, const Kernel& b) {

@@ -110,11 +110,17 @@ struct Function {
   Expr result;
   std::string comment;
   std::string spelling;
-  // One instruction that computes it: %0 is the result, %1 ... the parameters in order; if there is
-  // no operand for the last one, the first parameter is updated in place, as %0. Where the
-  // preprocessor's `condition` holds, the C has it as inline assembly in place of the body.
+  // What the C has in place of the body where the preprocessor's `condition` holds: an expression
+  // over %1 ..., or one instruction as inline assembly. There %0 is the result, %1 ... are the
+  // parameters in order; if there is no operand for the last one, the first parameter is updated in
+  // place, as %0. `constraints` are those of %0, %1 ..., separated by commas; if there are none,
+  // all are core registers.
   std::string assembly = {};
   std::string condition = {};
+  std::string constraints = {};
+  std::string expression = {};
+  // The compiler may move the instruction; otherwise it stays among the others where it stands.
+  bool movable = false;
 };
 
 struct Kernel {

@@ -39,6 +39,7 @@
 #include <string_view>
 
 #include "loop/program.h"
+#include "support/file_text.h"
 #include "support/result.h"
 
 namespace ingot::loop {
@@ -51,6 +52,9 @@ std::string print(const Expr& e);
 std::string print(const Block& block);
 std::string print(const Kernel& kernel);
 std::string print(const Program& program, PrintOptions options = {});
+// The same text, with data, in pieces: it is twice as large as the constants, whose bytes it
+// shares.
+FileText print_file(const Program& program);
 
 // The program, or a diagnostic (kLoopText) naming line and column. Depth of nesting is bounded.
 Result<Program> parse(std::string_view text);

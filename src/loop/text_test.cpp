@@ -92,7 +92,7 @@ function g() -> int32 "a constant" spelling "__g" {
   let r: int32 = 5
   return r
 }
-function sum(a: int8p4) -> int16p2 "of neighbours" assembly "sum %0, %1" if "defined SUM" {
+function sum(a: int8p4) -> int16p2 "of neighbours" movable assembly "sum %0, %1" if "defined SUM" {
   return int16p2(int16(lane(a, 0)) + int16(lane(a, 1)), int16(lane(a, 2)) + int16(lane(a, 3)))
 }
 kernel copy(a: int8[4] read align 1, b: int8[4] write align 1) "copies" {

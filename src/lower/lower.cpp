@@ -10,10 +10,23 @@
 #include "loop/text.h"
 #include "lower/places.h"
 #include "ops/lowering.h"
+#include "support/arithmetic.h"
 #include "support/check.h"
+#include "support/limit_error.h"
 
 namespace ingot {
 namespace {
+
+// Limits of one program. The kernels are counted by their texts: what follows takes memory and time
+// for each statement of each of them.
+constexpr int64_t kMostKernelText = 3 * (int64_t{1} << 20);
+constexpr int64_t kMostTableBytes = int64_t{1} << 25;
+constexpr int64_t kMostMacs = int64_t{1} << 50;
+
+void check_limit(int64_t value, int64_t limit, std::string_view what) {
+  if (value <= limit) return;
+  throw LimitError(fmt::format("{} come to more than {}, which is the most", what, limit));
+}
 
 // The record with the names of the buffers that the tables' parameters are bound to.
 std::optional<loop::Requantization> with_buffers(std::optional<loop::Requantization> record,
@@ -175,6 +188,8 @@ class ProgramBuilder {
       const auto [known, is_new] =
           tables_.try_emplace({constant->dtype, std::string(bytes.begin(), bytes.end())}, name);
       if (!is_new) return {known->second, 0};
+      table_bytes_ += constant->bytes.size();
+      check_limit(table_bytes_, kMostTableBytes, "the bytes of tables that operators need");
       b.name = name;
       b.dtype = constant->dtype;
       b.num_elements = constant->bytes.size() / size_in_bytes(constant->dtype);
@@ -197,6 +212,9 @@ class ProgramBuilder {
     const std::string text = loop::print(kernel);
     const auto [it, is_new] = kernel_names_.try_emplace(text, "");
     if (is_new) {
+      kernel_text_ += std::ssize(text);
+      check_limit(kernel_text_, kMostKernelText,
+                  "the letters of loop text for different operators");
       kernel.name = fmt::format("{}_{}", kind, num_kernels_of_[kind]++);
       it->second = kernel.name;
       program_.kernels.push_back(std::move(kernel));
@@ -211,7 +229,8 @@ class ProgramBuilder {
   }
 
   void add_node(const Node& node) {
-    LoweredKernel lowered = lower_node(graph_, node, options_.rounding);
+    LoweredKernel lowered =
+        lower_node(graph_, node, options_.rounding, searches_, options_.proves_rescaling);
     const std::string kind = display_name(node.op);
     add_functions(lowered.functions);
     loop::CallKernel call;
@@ -224,6 +243,8 @@ class ProgramBuilder {
                               with_buffers(std::move(lowered.requantization), params, call),
                               std::move(lowered.sums)});
     program_.runner.emplace_back(std::move(call));
+    num_macs_ = checked_add(num_macs_, program_.notes.back().macs).value_or(kMostMacs + 1);
+    check_limit(num_macs_, kMostMacs, "the multiply-accumulates of a run");
   }
 
   int64_t macs_of(const Node& node) const {
@@ -253,11 +274,15 @@ class ProgramBuilder {
   // Homes that lie inside another: the outermost one and the offset there.
   std::map<size_t, std::pair<int64_t, int64_t>> inside_;
   std::set<std::string> used_;
+  PlaneSearches searches_;
   std::map<std::string, std::string> kernel_names_;
   std::map<std::string, int64_t> num_kernels_of_;
   int64_t num_constants_ = 0;
   int64_t num_tensors_ = 0;
   int64_t num_scratch_ = 0;
+  int64_t table_bytes_ = 0;
+  int64_t kernel_text_ = 0;
+  int64_t num_macs_ = 0;
 };
 
 }  // namespace

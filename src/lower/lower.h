@@ -19,10 +19,14 @@ namespace ingot {
 struct LowerOptions {
   std::string name;  // the model's C prefix
   Rounding rounding = Rounding::kDouble;
+  // Requantisation as one 64-bit multiply and add where that is proved equal; else as the reference
+  // rounds.
+  bool proves_rescaling = true;
   int64_t buffer_alignment = 4;  // bytes; at least this for arena and constant buffers
 };
 
-// `graph` is legal (passes::legalize): every node has a `lower` rule that takes it.
+// `graph` is legal (passes::legalize): every node has a `lower` rule that takes it. Throws
+// LimitError if the program would be too large.
 loop::Program lower(const Graph& graph, const LowerOptions& options);
 
 }  // namespace ingot

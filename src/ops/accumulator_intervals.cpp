@@ -4,7 +4,6 @@
 // about twice as many such runs as taps. Prefix sums over the taps give the sum of each.
 #include <iterator>
 
-#include "ops/access.h"
 #include "ops/intervals.h"
 #include "ops/weighted_sum.h"
 #include "ops/window.h"
@@ -132,7 +131,7 @@ class RangesOfSums {
   RangesOfSums(const Op& op, Operands inputs, const std::vector<Interval>& x)
       : x_type_(*inputs[0].type),
         weights_type_(*inputs[1].type),
-        weights_{&weights_type_, inputs[1].constant->view()},
+        weights_(inputs[1].constant->view()),
         geometry_(geometry_of(op, x_type_.shape, weights_type_.shape)),
         rows_(runs_of(geometry_.windows.y)),
         columns_(runs_of(geometry_.windows.x)) {
@@ -174,7 +173,8 @@ class RangesOfSums {
     const int64_t zero = weights_type_.quantization->zero_point(output);
     Interval sum;
     for (int64_t term = 0; term < geometry_.terms; ++term) {
-      const int64_t w = int_at(weights_, geometry_.weight(output, index, term)) - zero;
+      const auto at = static_cast<size_t>(geometry_.weight(output, index, term));
+      const int64_t w = static_cast<int8_t>(weights_[at]) - zero;
       const Interval& x = x_[static_cast<size_t>(geometry_.channel(output, term))];
       const Interval product = {std::min(w * x.low, w * x.high), std::max(w * x.low, w * x.high)};
       sum = {sum.low + product.low, sum.high + product.high};
@@ -186,7 +186,7 @@ class RangesOfSums {
 
   const TensorType& x_type_;
   const TensorType& weights_type_;
-  TensorView weights_;
+  std::span<const uint8_t> weights_;  // int8
   Geometry geometry_;
   std::vector<Run> rows_;
   std::vector<Run> columns_;

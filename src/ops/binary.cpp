@@ -231,7 +231,11 @@ Expr lower_plane(Lowering& lowering, Kind kind, const TensorType& x, const Tenso
                         .x_factor = double{x.scale()} / double{y.scale()},
                         .z_factor = sign * double{z.scale()} / double{y.scale()},
                         .clamp = {0, range.high - range.low}};
-  const std::optional<Plane> plane = find_plane(task);
+  const std::string key =
+      fmt::format("{} {} {}:{} {}:{} {}:{} {}", static_cast<int>(kind),
+                  static_cast<int>(lowering.rounding()), x.scale(), x.zero_point(), z.scale(),
+                  z.zero_point(), y.scale(), y.zero_point(), name_of(y.dtype));
+  const std::optional<Plane> plane = lowering.plane_searches().find(key, task);
   if (!plane) return nullptr;
   lowering.record(loop::ProvedSum{
       kind == Kind::kSub, x.scale(), z.scale(), y.scale(), x.zero_point(), z.zero_point(),

@@ -85,6 +85,9 @@ loop::Expr element(Lowering& /*lowering*/, const Op& op, std::span<const TensorT
   const int64_t low = integer_bound(std::ceil(clamp.low), dtype);
   const int64_t high = integer_bound(std::floor(clamp.high), dtype);
   if (low == lowest(dtype) && high == highest(dtype)) return x;
+  // An element is in its type's range already; a clamp before this one takes both bounds for free.
+  if (!is_clamped(x) && low == lowest(dtype)) return loop::min(x, loop::lit(high, x->type));
+  if (!is_clamped(x) && high == highest(dtype)) return loop::max(x, loop::lit(low, x->type));
   return clamp_to(x, low, high);
 }
 

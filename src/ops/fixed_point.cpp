@@ -221,6 +221,26 @@ Expr saturate_to(const TensorType& type, const Expr& value) {
          lit(zero_point, value->type);
 }
 
+Expr saturate_to(const TensorType& type, const Expr& value, int64_t low, int64_t high) {
+  const int64_t zero_point = type.zero_point();
+  const bool may_be_low = low + zero_point < lowest(type.dtype);
+  const bool may_be_high = high + zero_point > highest(type.dtype);
+  if (may_be_low && may_be_high) return saturate_to(type, value);
+  const loop::Type t = value->type;
+  Expr result = value;
+  if (may_be_low) result = loop::max(value, lit(lowest(type.dtype) - zero_point, t));
+  if (may_be_high) result = loop::min(value, lit(highest(type.dtype) - zero_point, t));
+  return result + lit(zero_point, t);
+}
+
+bool is_clamped(const Expr& x) {
+  const auto* outer = loop::as<loop::BinaryExpr>(x);
+  if (!outer || !loop::as<loop::IntLit>(outer->b)) return false;
+  if (outer->op == BinaryOp::kAdd) return is_clamped(outer->a);
+  const auto* inner = outer->op == BinaryOp::kMin ? loop::as<loop::BinaryExpr>(outer->a) : nullptr;
+  return inner && inner->op == BinaryOp::kMax && loop::as<loop::IntLit>(inner->b);
+}
+
 Expr multiply_by_quantized_multiplier(Lowering& lowering, const Expr& x, QuantizedMultiplier m,
                                       int64_t bound_of_x) {
   if (m.multiplier == 0) return lit(0);

@@ -44,6 +44,12 @@ loop::Expr clamp_to(const loop::Expr& x, int64_t low, int64_t high);
 // zero_point + value, saturated to the range of `type`'s dtype; no step can overflow.
 loop::Expr saturate_to(const TensorType& type, const loop::Expr& value);
 
+// The same for a value that is known to lie in [low, high]: what cannot happen is not tested for.
+loop::Expr saturate_to(const TensorType& type, const loop::Expr& value, int64_t low, int64_t high);
+
+// Whether x has the form that clamp_to and saturate_to give and can merge with another clamp.
+bool is_clamped(const loop::Expr& x);
+
 // x * m (one factor known at compile time) on int32, in double or single rounding.
 loop::Expr multiply_by_quantized_multiplier(Lowering& lowering, const loop::Expr& x,
                                             QuantizedMultiplier m, int64_t bound_of_x);

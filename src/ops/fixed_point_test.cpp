@@ -20,7 +20,8 @@ int32_t lowered(int32_t x, QuantizedMultiplier m, Rounding rounding, int64_t bou
   const Graph graph;
   Node node;
   node.op = Copy{};
-  Lowering lowering(graph, node, rounding);
+  PlaneSearches searches;
+  Lowering lowering(graph, node, rounding, searches);
   const loop::Expr e = multiply_by_quantized_multiplier(lowering, loop::lit(x), m, bound);
   loop::Program program;
   program.functions = std::move(lowering).finish().functions;

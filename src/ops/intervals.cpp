@@ -307,6 +307,16 @@ std::vector<Interval> regroup(const std::vector<Interval>& channels, int64_t ext
   return result;
 }
 
+bool has_few_channels(const Graph& graph) {
+  constexpr int64_t kMostChannels = int64_t{1} << 20;
+  int64_t channels = 0;
+  for (const Value& value : graph.values) {
+    channels += value.type.shape.empty() ? 1 : value.type.shape.back();
+    if (channels > kMostChannels) return false;
+  }
+  return true;
+}
+
 Intervals analyse_intervals(const Graph& graph, Rounding rounding) {
   return Walk(graph, rounding).run();
 }

@@ -51,6 +51,10 @@ struct Intervals {
   std::vector<std::vector<AccumulatorRange>> accumulators;
 };
 
+// Whether the channels of all tensors are few enough to look at each. Networks for small cores have
+// thousands; files that have millions are left as they are.
+bool has_few_channels(const Graph& graph);
+
 // Of a legal graph, before or after the passes. Time is linear in the weights, and in elements of
 // tensors that are averaged.
 Intervals analyse_intervals(const Graph& graph, Rounding rounding);

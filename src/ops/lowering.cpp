@@ -23,8 +23,13 @@ bool is_one_element(const TensorType& type) { return type.num_elements() == 1; }
 
 }  // namespace
 
-Lowering::Lowering(const Graph& graph, const Node& node, Rounding rounding)
-    : graph_(graph), node_(node), rounding_(rounding) {}
+Lowering::Lowering(const Graph& graph, const Node& node, Rounding rounding, PlaneSearches& searches,
+                   bool proves_rescaling)
+    : graph_(graph),
+      node_(node),
+      rounding_(rounding),
+      plane_searches_(searches),
+      proves_rescaling_(proves_rescaling) {}
 
 const Bytes& Lowering::input_constant(size_t i) const {
   const Value& value = graph_[node_.inputs.at(i)];
@@ -149,8 +154,9 @@ LoweredKernel Lowering::finish() && {
   return std::move(result_);
 }
 
-LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding) {
-  Lowering lowering(graph, node, rounding);
+LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding,
+                         PlaneSearches& searches, bool proves_rescaling) {
+  Lowering lowering(graph, node, rounding, searches, proves_rescaling);
   const OpRules& rules = rules_of(node.op);
   CHECK(rules.lower != nullptr);
   rules.lower(lowering);

@@ -17,6 +17,7 @@
 
 #include "graph/graph.h"
 #include "loop/loop.h"
+#include "ops/proved_sum.h"
 #include "ops/rules.h"
 
 namespace ingot {
@@ -42,7 +43,8 @@ struct LoweredKernel {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const Node& node, Rounding rounding);
+  Lowering(const Graph& graph, const Node& node, Rounding rounding, PlaneSearches& searches,
+           bool proves_rescaling = true);
 
   template <class T>
   const T& op() const {
@@ -50,6 +52,9 @@ class Lowering {
   }
   const Node& node() const { return node_; }
   Rounding rounding() const { return rounding_; }
+  PlaneSearches& plane_searches() { return plane_searches_; }
+  // Whether sums may be rescaled in the proved form (ops/proved_rescale.h).
+  bool proves_rescaling() const { return proves_rescaling_; }
 
   bool has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i].present(); }
   const TensorType& input_type(size_t i) const { return graph_[node_.inputs.at(i)].type; }
@@ -99,13 +104,16 @@ class Lowering {
   const Graph& graph_;
   const Node& node_;
   Rounding rounding_;
+  PlaneSearches& plane_searches_;
+  bool proves_rescaling_;
   LoweredKernel result_;
   std::set<std::string> names_;  // taken
   std::map<std::string, int64_t> last_numbers_;
 };
 
-// Runs the node's `lower` rule.
-LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding);
+// Runs the node's `lower` rule. `searches` are those of the program.
+LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding,
+                         PlaneSearches& searches, bool proves_rescaling = true);
 
 // `lower` of every elementwise operator whose operands have the output's shape or one element: one
 // flat loop over the elements that loads, applies the `element` rule and stores.

@@ -90,9 +90,12 @@ std::optional<ProvedRescale> prove_rescale(const RescaleTask& given) {
     if (range.high > std::numeric_limits<int32_t>::max()) return std::nullopt;
   }
   const bool clamps = can_saturate(task);
-  const int64_t base = clamps ? task.clamp.low : 0;
+  // Saturation to all of int8 is one instruction on Arm, and so is one that starts at 0.
+  const bool is_whole_type = task.clamp == Interval{-128, 127};
+  const int64_t base = clamps && !is_whole_type ? task.clamp.low : 0;
   const std::optional<Interval> clamp =
-      clamps ? std::optional(Interval{0, task.clamp.high - base}) : std::nullopt;
+      clamps ? std::optional(Interval{task.clamp.low - base, task.clamp.high - base})
+             : std::nullopt;
   const std::vector<Staircase> stairs = staircases_of(task, base);
   for (const LineForm& form : forms_for(task, clamp)) {
     ProvedRescale proved{base, form, {}};

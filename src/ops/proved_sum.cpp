@@ -13,8 +13,9 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
-constexpr int64_t kInt32Min = std::numeric_limits<int32_t>::min();
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+
+constexpr size_t kMostSearches = 500;
 
 // How far from the real factors multipliers are tried.
 constexpr int64_t kReach = 3;
@@ -54,6 +55,8 @@ SignedOffsets offsets_for(const Outputs& outputs, const Interval& clamp, const P
       if (value > clamp.low) side.low = std::max(side.low, value * unit - s);
       if (value < clamp.high) side.high = std::min(side.high, (value + 1) * unit - 1 - s);
     }
+    const auto is_empty = [](const Interval& side) { return side.low > side.high; };
+    if (is_empty(offsets.negative) || is_empty(offsets.positive)) return offsets;
   }
   return offsets;
 }
@@ -90,6 +93,13 @@ bool stays_in_range(const SumTask& task, const Plane& plane) {
 int64_t value_of(const Plane& plane, int64_t x, int64_t z) {
   const int64_t s = x * plane.x_multiplier + z * plane.z_multiplier + plane.centre;
   return (s + plane.offset - (s < 0 ? plane.bend : 0)) >> plane.shift;
+}
+
+std::optional<Plane> PlaneSearches::find(const std::string& key, const SumTask& task) {
+  const auto known = found_.find(key);
+  if (known != found_.end()) return known->second;
+  if (found_.size() >= kMostSearches) return std::nullopt;
+  return found_[key] = find_plane(task);
 }
 
 std::optional<Plane> find_plane(const SumTask& task) {

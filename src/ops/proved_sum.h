@@ -9,7 +9,9 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "ops/staircase.h"
 
@@ -38,6 +40,17 @@ struct SumTask {
 
 // A plane that equals the reference for all pairs, none of whose steps leaves int32.
 std::optional<Plane> find_plane(const SumTask& task);
+
+// The searches of one program. Equal tasks are searched for once; a program with very many
+// different ones gets planes for the first of them only, as a search looks at every pair of bytes.
+class PlaneSearches {
+ public:
+  // `key` tells tasks apart.
+  std::optional<Plane> find(const std::string& key, const SumTask& task);
+
+ private:
+  std::map<std::string, std::optional<Plane>> found_;
+};
 
 // y less the base, before the clamp.
 int64_t value_of(const Plane& plane, int64_t x, int64_t z);

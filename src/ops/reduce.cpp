@@ -151,9 +151,16 @@ Expr lower_mean(Lowering& lowering, const Expr& sum, int64_t count) {
   if (is_float(x.dtype)) {
     return loop::binary(loop::BinaryOp::kDiv, sum, loop::float_lit(static_cast<double>(count)));
   }
-  return saturate_to(y,
-                     multiply_by_quantized_multiplier(lowering, sum, mean_multiplier(x, y, count),
-                                                      greatest_magnitude(x) * count));
+  const QuantizedMultiplier m = mean_multiplier(x, y, count);
+  const Expr mean =
+      multiply_by_quantized_multiplier(lowering, sum, m, greatest_magnitude(x) * count);
+  // The mean grows with each element, so it is least and greatest where all of them are.
+  const auto mean_of = [&](int64_t element) -> int64_t {
+    return reference::multiply_by_quantized_multiplier(
+        static_cast<int32_t>((element - x.zero_point()) * count), m,
+        integer_rounding(lowering.rounding()));
+  };
+  return saturate_to(y, mean, mean_of(lowest(x.dtype)), mean_of(highest(x.dtype)));
 }
 
 void lower(Lowering& lowering) {

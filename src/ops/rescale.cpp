@@ -31,13 +31,21 @@ int64_t greatest_magnitude(const TensorType& x) {
   return std::max(highest(x.dtype) - x.zero_point(), x.zero_point() - lowest(x.dtype));
 }
 
+namespace {
+
+// On y's scale, before the zero point and saturation.
+int64_t reference_centred(int64_t element, const TensorType& x, double factor, Rounding rounding) {
+  const int64_t centred = element - x.zero_point();
+  if (factor == 1) return centred;
+  return reference::multiply_by_quantized_multiplier(
+      reference::saturate32(centred), quantize_multiplier(factor), integer_rounding(rounding));
+}
+
+}  // namespace
+
 int64_t reference_rescale(int64_t element, const TensorType& x, const TensorType& y, double factor,
                           Rounding rounding) {
-  int64_t centred = element - x.zero_point();
-  if (factor != 1) {
-    centred = reference::multiply_by_quantized_multiplier(
-        reference::saturate32(centred), quantize_multiplier(factor), integer_rounding(rounding));
-  }
+  const int64_t centred = reference_centred(element, x, factor, rounding);
   return reference::saturate(centred + y.zero_point(), y.dtype);
 }
 
@@ -57,7 +65,11 @@ Expr lower_rescale(Lowering& lowering, const Expr& element, const TensorType& x,
                                                std::min(bound, kMax));
     if (wide) centred = loop::cast(loop::kInt64, centred);
   }
-  return loop::cast(loop::kInt32, saturate_to(y, centred));
+  const auto end = [&](int64_t integer) {
+    return reference_centred(integer, x, factor, lowering.rounding());
+  };
+  return loop::cast(loop::kInt32,
+                    saturate_to(y, centred, end(lowest(x.dtype)), end(highest(x.dtype))));
 }
 
 }  // namespace ingot

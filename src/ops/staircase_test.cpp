@@ -58,7 +58,7 @@ TEST(Line, IsFoundExactlyWhereThereIsOne) {
   int64_t found = 0;
   constexpr int64_t kShift = 6;
   constexpr int64_t kLast = 40;
-  constexpr int kCases = 3000;
+  constexpr int kCases = 600;
   for (int i = 0; i < kCases; ++i) {
     // Near a line, so that often there is one and often there is none.
     const double factor = 0.05 + 0.01 * static_cast<double>(random.integer(0, 60));
@@ -112,7 +112,7 @@ TEST(Line, OfWrongConstantsIsNotProved) {
 TEST(ProvedRescale, EqualsTheReferenceForEveryAccumulator) {
   Random random(11);
   int64_t proved_channels = 0;
-  constexpr int kCases = 300;
+  constexpr int kCases = 150;
   for (int i = 0; i < kCases; ++i) {
     RescaleTask task;
     task.rounding = std::array{Rounding::kDouble, Rounding::kSingle, Rounding::kFloat}.at(

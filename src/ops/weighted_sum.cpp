@@ -288,7 +288,9 @@ void WeightedSum::prepare_rescaling(int64_t channel_axis, bool zero_point_in_bia
   task.clamp = clamp_of_output(lowering_);
   task.rounding = lowering_.rounding();
   loop::Requantization record;
-  if (const std::optional<ProvedRescale> proved = prove_rescale(task)) {
+  const std::optional<ProvedRescale> proved =
+      lowering_.proves_rescaling() ? prove_rescale(task) : std::nullopt;
+  if (proved) {
     proved_.emplace(lowering_, task, *proved);
     record = proved_->record();
   } else {

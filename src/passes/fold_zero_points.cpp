@@ -2,11 +2,15 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "passes/passes.h"
 
 namespace ingot {
 namespace {
+
+// Of all new biases together: several times what models have.
+constexpr int64_t kMostBytes = int64_t{1} << 24;
 
 // The attribute to set, if the operator is one that can carry its zero point in the bias.
 bool* flag_of(Node& node) {
@@ -23,15 +27,21 @@ bool* flag_of(Node& node) {
 // The sum of the weights of each output channel. The channels are the first dimension, but the last
 // of a depthwise filter.
 std::vector<int64_t> channel_sums(const Node& node, const Value& filter) {
-  const std::vector<int8_t> weights = filter.constant->as<int8_t>();
+  const std::span<const uint8_t> weights = filter.constant->view();
   const bool last = node.as<DepthwiseConv2D>() != nullptr;
   const int64_t channels = last ? filter.type.shape.back() : filter.type.shape.front();
   std::vector<int64_t> sums(static_cast<size_t>(channels), 0);
   if (channels == 0) return sums;
-  const int64_t per_channel = static_cast<int64_t>(weights.size()) / channels;
-  for (int64_t i = 0; i < static_cast<int64_t>(weights.size()); ++i) {
-    const int64_t c = last ? i % channels : i / per_channel;
-    sums[static_cast<size_t>(c)] += weights[static_cast<size_t>(i)];
+  const size_t per_channel = weights.size() / sums.size();
+  size_t i = 0;
+  if (last) {
+    for (size_t row = 0; row < per_channel; ++row) {
+      for (int64_t& sum : sums) sum += static_cast<int8_t>(weights[i++]);
+    }
+  } else {
+    for (int64_t& sum : sums) {
+      for (size_t n = 0; n < per_channel; ++n) sum += static_cast<int8_t>(weights[i++]);
+    }
   }
   return sums;
 }
@@ -70,11 +80,15 @@ std::optional<std::vector<int32_t>> folded_bias(const Graph& graph, const Node& 
 }  // namespace
 
 Graph fold_zero_points(Graph graph) {
+  int64_t num_bytes = 0;
   for (Node& node : graph.nodes) {
     bool* flag = flag_of(node);
     if (!flag || *flag) continue;
     const std::optional<std::vector<int32_t>> bias = folded_bias(graph, node);
     if (!bias) continue;
+    // Many nodes can share one filter, but each has a bias of its own.
+    num_bytes += std::ssize(*bias) * size_in_bytes(DType::kInt32);
+    if (num_bytes > kMostBytes) break;
     *flag = true;
     Value value;
     value.name = graph[node.outputs.at(0)].name + "/bias_with_zero_point";

@@ -90,10 +90,16 @@ class Fuser {
     if (!merge_clamp(producer, step)) producer.epilogue.push_back(std::move(step));
     producer.outputs[0] = node.outputs[0];
     producer_[index_of(node.outputs[0])] = producer_of(input);
-    producer.sources.insert(producer.sources.end(), node.sources.begin(), node.sources.end());
-    std::ranges::sort(producer.sources);
-    producer.sources.erase(std::unique(producer.sources.begin(), producer.sources.end()),
-                           producer.sources.end());
+    add_sources(producer.sources, node.sources);
+  }
+
+  // Thousands of clamps can become one, mostly in the order of the file.
+  static void add_sources(std::vector<int64_t>& sources, const std::vector<int64_t>& more) {
+    const bool is_behind = sources.empty() || more.empty() || sources.back() < more.front();
+    sources.insert(sources.end(), more.begin(), more.end());
+    if (is_behind) return;
+    std::ranges::sort(sources);
+    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   }
 
   // clamp(clamp(x, a, b), c, d) -> clamp(x, max(a, c), min(b, d)) where the ranges meet.

@@ -21,6 +21,7 @@ Graph optimize(Graph graph, Rounding rounding, const PassHook& hook, Shrinking* 
     if (shrinking) *shrinking = std::move(shrunk.shrinking);
     return std::move(shrunk.graph);
   });
+  run("drop_clamps", [&](Graph g) { return drop_clamps(std::move(g), rounding); });
   // Before the zero points: a fused step changes nothing about the bias, but a dead reader would.
   run("fuse_epilogues", fuse_epilogues);
   // After the padding: a padded convolution keeps its zero point.

@@ -18,9 +18,8 @@ namespace ingot {
 // tensors. Empty: the rest of the compiler takes the graph and reports nothing more about it.
 Diagnostics legalize(const Graph& graph);
 
-// op(constants) -> constant, by the operator's reference, where the result has at most
-// `largest_bytes`.
-Graph fold_constants(Graph graph, Rounding rounding, int64_t largest_bytes = kLargestFoldedBytes);
+// op(constants) -> constant, by the operator's reference, as far as the budget reaches.
+Graph fold_constants(Graph graph, Rounding rounding, FoldBudget budget = {});
 
 // pad(x) -> conv_2d or depthwise_conv_2d: the padding becomes an attribute of the convolution,
 // where only height and width are padded, with the zero point (0 for floats), and nothing else
@@ -30,6 +29,9 @@ Graph fold_padding(Graph graph);
 // reshape(reshape(x)) -> reshape(x); a reshape to the shape that x has, and a copy, give way to x,
 // except where they are the graph's outputs.
 Graph simplify_reshapes(Graph graph);
+
+// clamp(x) -> x, where no integer that x can hold (ops/intervals.h) is outside the bounds.
+Graph drop_clamps(Graph graph, Rounding rounding);
 
 // producer, elementwise operator -> the producer with one more step in its epilogue, where nothing
 // else reads the tensor in between, and the operator's other operands are constants or stand before

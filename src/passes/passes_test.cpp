@@ -27,6 +27,7 @@ Graph run(const std::string& passes, Graph graph) {
       {"fold_constants", [](Graph g) { return fold_constants(std::move(g), Rounding::kDouble); }},
       {"fold_padding", fold_padding},
       {"simplify_reshapes", simplify_reshapes},
+      {"drop_clamps", [](Graph g) { return drop_clamps(std::move(g), Rounding::kDouble); }},
       {"fuse_epilogues", fuse_epilogues},
       {"fold_zero_points", fold_zero_points},
       {"remove_dead_nodes", remove_dead_nodes}};
@@ -80,6 +81,48 @@ x: int8[1,3,4,1] scale 0.5 zero_point 7 = input
 p: int8[1,3,4,2] scale 0.5 zero_point 7 = pad(before={0,0,0,0}, after={0,0,0,1}, value=7) x
 w: int8[1,3,3,2] scale 0.25 zero_point 0 = const zeros
 y: int8[1,1,2,1] scale 1 zero_point 0 = conv_2d() p, w, _
+output y
+)",
+     ""},
+    {"a clamp of what another has already bounded goes", "drop_clamps remove_dead_nodes",
+     R"(graph "net"
+x: int8[1,2,2,1] scale 0.5 zero_point 0 = input
+a: int8[1,2,2,1] scale 0.5 zero_point 0 = clamp(low=0, high=12) x
+p: int8[1,1,1,1] scale 0.5 zero_point 0 = pool_2d(kind=max, kernel_h=2, kernel_w=2) a
+b: int8[1,1,1,1] scale 0.5 zero_point 0 = clamp(low=0, high=127) p
+y: int8[1,1] scale 0.5 zero_point 0 = reshape(shape={1,1}) b
+output y
+)",
+     R"(graph "net"
+x: int8[1,2,2,1] scale 0.5 zero_point 0 = input
+a: int8[1,2,2,1] scale 0.5 zero_point 0 = clamp(low=0, high=12) x
+b: int8[1,1,1,1] scale 0.5 zero_point 0 = pool_2d(kind=max, kernel_h=2, kernel_w=2) a node "p"
+y: int8[1,1] scale 0.5 zero_point 0 = reshape(shape={1,1}) b
+output y
+)"},
+    {"clamps in a row that do nothing go, the tensor behind the last keeps its name",
+     "drop_clamps remove_dead_nodes",
+     R"(graph "net"
+x: int8[1,2] scale 0.5 zero_point 0 = input
+z: int8[1,2] scale 0.5 zero_point 0 = input
+s: int8[1,2] scale 1 zero_point 0 = binary(kind=add) x, z sources 0
+a: int8[1,2] scale 1 zero_point 0 = clamp(low=-128, high=127) s sources 1
+b: int8[1,2] scale 1 zero_point 0 = clamp(low=-inf, high=inf) a sources 2
+output b
+)",
+     R"(graph "net"
+x: int8[1,2] scale 0.5 zero_point 0 = input
+z: int8[1,2] scale 0.5 zero_point 0 = input
+b: int8[1,2] scale 1 zero_point 0 = binary(kind=add) x, z node "s" sources 0,1,2
+output b
+)"},
+    {"a clamp that changes one channel stays", "drop_clamps",
+     R"(graph "net"
+x: int8[1,1] scale 1 zero_point 0 = input
+w: int8[2,1] scale 1 zero_point 0 = const {0,1}
+h: int8[1,2] scale 2 zero_point 0 = fully_connected() x, w, _
+a: int8[1,2] scale 2 zero_point 0 = clamp(low=-64, high=63) h
+y: int8[2] scale 2 zero_point 0 = reshape(shape={2}) a
 output y
 )",
      ""},
@@ -319,9 +362,9 @@ TEST(Optimize, CallsItsHookAfterEachPassInOrder) {
   const Graph result =
       optimize(*graph, Rounding::kDouble,
                [&](std::string_view pass, const Graph&) { seen.emplace_back(pass); });
-  EXPECT_THAT(seen,
-              testing::ElementsAre("fold_constants", "fold_padding", "simplify_reshapes", "shrink",
-                                   "fuse_epilogues", "fold_zero_points", "remove_dead_nodes"));
+  EXPECT_THAT(seen, testing::ElementsAre("fold_constants", "fold_padding", "simplify_reshapes",
+                                         "shrink", "drop_clamps", "fuse_epilogues",
+                                         "fold_zero_points", "remove_dead_nodes"));
   EXPECT_EQ(result.nodes.size(), 1U);
 }
 

@@ -52,8 +52,10 @@ std::string summary(const InspectFacts& facts) {
   text += row("tensors", grouped(facts.num_tensors));
   const int64_t macs = macs_of(facts.program);
   text += row("MACs", before_and_after(macs, facts.macs_removed, ""));
-  text +=
-      row("filters", before_and_after(facts.filter_bytes, facts.filter_bytes_removed, " bytes"));
+  if (facts.filter_bytes_removed > 0) {
+    text +=
+        row("filters", before_and_after(facts.filter_bytes, facts.filter_bytes_removed, " bytes"));
+  }
   text += row("weights", grouped(weights_bytes(facts.program)) + " bytes");
   text += row("arena", fmt::format("{} bytes, {}", grouped(facts.arena.bytes), proof));
   for (size_t p = 1; p < facts.arena.plan.pools.size(); ++p) {

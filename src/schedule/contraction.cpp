@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/contraction.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "loop/rewrite.h"
+#include "loop/simplify.h"
+#include "schedule/block.h"
 #include "support/arithmetic.h"
 #include "support/check.h"
 
@@ -173,6 +177,24 @@ std::optional<int64_t> LoopRange::extent() const {
 const LoopRange* Contraction::find_outer(const std::string& variable) const {
   const auto found = std::ranges::find(outer, variable, &LoopRange::variable);
   return found == outer.end() ? nullptr : &*found;
+}
+
+std::set<std::string> names_in(const loop::Kernel& kernel) {
+  std::set<std::string> names = loop::names_of(kernel.body);
+  for (const loop::Param& param : kernel.params) names.insert(param.name);
+  return names;
+}
+
+loop::Block ending_of(const Contraction& c, Expr sum, const loop::Block& finish,
+                      const std::map<std::string, Expr>& values, int64_t number,
+                      std::set<std::string>& names) {
+  loop::Block block = {loop::Let{c.accumulator, std::move(sum)}};
+  append(block, loop::substitute(finish, values));
+  std::map<std::string, std::string> renamed;
+  for (const std::string& name : loop::declared_by(block)) {
+    renamed[name] = loop::fresh_name(fmt::format("{}_{}", name, number), names);
+  }
+  return loop::rename(block, renamed);
 }
 
 std::optional<Contraction> find_contraction(const loop::Kernel& kernel) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,15 @@ struct Contraction {
 
   const LoopRange* find_outer(const std::string& variable) const;
 };
+
+// The names of the kernel's body and of its parameters.
+std::set<std::string> names_in(const loop::Kernel& kernel);
+
+// What follows one sum of a block of outputs: the accumulator with its value, and `finish` with
+// variables replaced by `values`. Its own names get the suffix `number` and are added to `names`.
+loop::Block ending_of(const Contraction& c, loop::Expr sum, const loop::Block& finish,
+                      const std::map<std::string, loop::Expr>& values, int64_t number,
+                      std::set<std::string>& names);
 
 // nullopt if the kernel is of another form.
 std::optional<Contraction> find_contraction(const loop::Kernel& kernel);

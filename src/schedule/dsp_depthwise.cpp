@@ -10,6 +10,7 @@
 #include "loop/simplify.h"
 #include "schedule/block.h"
 #include "schedule/columns.h"
+#include "schedule/zero_point_sums.h"
 #include "target/intrinsics.h"
 
 namespace ingot {
@@ -36,9 +37,8 @@ class DepthwiseBuilder {
       : kernel_(kernel), c_(std::move(c)), ranges_(std::move(ranges)), reverse_(reverse) {
     channel_ = c_.outer.back();
     positions_.assign(c_.outer.begin(), c_.outer.end() - 1);
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
-    sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
+    names_ = names_in(kernel);
+    sums_.emplace(c_, channel_.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
   }
 
@@ -52,7 +52,7 @@ class DepthwiseBuilder {
                              loop::Let{zero_point_, loop::pack(loop::kInt16x2, {half, half})});
     }
     out.kernel.body = loop::simplify(out.kernel.body);
-    if (uses_sums_) add_sums(out);
+    add_sums(out);
     out.functions = arm_dsp_intrinsics();
     return out;
   }
@@ -122,8 +122,8 @@ class DepthwiseBuilder {
       }
     }
     append(out, sum_loops(tile, channel, 0));
-    for (int64_t k = 0; k < kChannels; ++k) {
-      for (int64_t p = 0; p < tile.num_positions; ++p) append(out, finish(tile, channel, k, p));
+    for (int64_t p = 0; p < tile.num_positions; ++p) {
+      for (int64_t k = 0; k < kChannels; ++k) append(out, finish(tile, channel, k, p));
     }
     return out;
   }
@@ -211,43 +211,26 @@ class DepthwiseBuilder {
       const std::string& column = positions_.back().variable;
       values[column] = var(column) + p;
     }
-    Expr sum = var(sums_of_.at({k, p}));
-    if (tile.zero_point_apart) {
-      uses_sums_ = true;
-      sum = sum + loop::load(sums_, own, loop::kInt32, 4);
-    }
-    Block block = {loop::Let{c_.accumulator, sum + loop::substitute(c_.first, values)}};
-    append(block, loop::substitute(c_.finish, values));
-    std::map<std::string, std::string> renamed;
-    for (const std::string& name : loop::declared_by(block)) {
-      renamed[name] = loop::fresh_name(fmt::format("{}_{}", name, k + kChannels * p), names_);
-    }
-    return loop::rename(block, renamed);
+    ZeroPointSums::Ending ending{var(sums_of_.at({k, p})), c_.finish};
+    if (tile.zero_point_apart) ending = sums_->ending(c_, std::move(ending.sum), own);
+    return ending_of(c_, ending.sum + loop::substitute(c_.first, values), ending.finish, values,
+                     k + kChannels * p, names_);
   }
 
-  // The sum of each channel's weights times the offset of x, as a parameter behind the weights.
   void add_sums(Rescheduled& out) const {
-    const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
-    loop::Param sums = *w;
-    sums.name = sums_;
-    sums.dtype = DType::kInt32;
-    sums.num_elements = *channel_.extent();
-    sums.alignment = 4;
-    out.kernel.params.insert(w + 1, sums);
     const std::vector<std::vector<int64_t>> terms = terms_by_channel();
     const int64_t factor = c_.x.offset;
-    out.constants.push_back({sums_, c_.w.buffer, [terms, factor](const Bytes& weights) {
-                               std::vector<int32_t> result;
-                               for (const std::vector<int64_t>& channel : terms) {
-                                 int64_t sum = 0;
-                                 for (const int64_t i : channel) {
-                                   sum +=
-                                       static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
-                                 }
-                                 result.push_back(static_cast<int32_t>(sum * factor));
-                               }
-                               return Bytes::of(result);
-                             }});
+    sums_->add_to(out, c_, *channel_.extent(), [terms, factor](const Bytes& weights) {
+      std::vector<int32_t> result;
+      for (const std::vector<int64_t>& channel : terms) {
+        int64_t sum = 0;
+        for (const int64_t i : channel) {
+          sum += static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]);
+        }
+        result.push_back(static_cast<int32_t>(sum * factor));
+      }
+      return result;
+    });
   }
 
   std::vector<std::vector<int64_t>> terms_by_channel() const {
@@ -278,10 +261,9 @@ class DepthwiseBuilder {
   std::vector<LoopRange> positions_;
   std::set<std::string> names_;
   std::map<std::pair<int64_t, int64_t>, std::string> sums_of_;  // by channel and position
-  std::string sums_;
+  std::optional<ZeroPointSums> sums_;
   std::string zero_point_;
   bool uses_zero_point_ = false;
-  bool uses_sums_ = false;
 };
 
 }  // namespace
@@ -296,16 +278,12 @@ std::optional<Rescheduled> schedule_dsp_depthwise(const loop::Kernel& kernel, bo
   for (size_t i = 0; i + 1 < c->outer.size(); ++i) {
     if (c->w.index.factor(c->outer[i].variable) != 0) return std::nullopt;
   }
-  std::vector<SumRange> ranges;
-  for (const LoopRange& sum : c->sums) {
-    std::optional<SumRange> range = range_of_sum(*c, sum);
-    if (!range || range->full.begin != 0) return std::nullopt;
-    ranges.push_back(*std::move(range));
-  }
+  std::optional<std::vector<SumRange>> ranges = ranges_of_sums(*c);
+  if (!ranges) return std::nullopt;
   const std::string& column = c->outer[c->outer.size() - 2].variable;
-  const std::string& innermost = ranges.back().variable;
+  const std::string& innermost = ranges->back().variable;
   if (!innermost.empty() && innermost != column) return std::nullopt;
-  return DepthwiseBuilder(kernel, *std::move(c), std::move(ranges), reverse).build();
+  return DepthwiseBuilder(kernel, *std::move(c), *std::move(ranges), reverse).build();
 }
 
 }  // namespace ingot

@@ -14,6 +14,7 @@
 #include "schedule/columns.h"
 #include "schedule/run.h"
 #include "schedule/weight_table.h"
+#include "schedule/zero_point_sums.h"
 #include "support/arithmetic.h"
 #include "target/intrinsics.h"
 
@@ -52,17 +53,22 @@ class DotBuilder {
     channel_ = channels_.back();
     channels_.pop_back();
     const int64_t count = *channel_.extent();
-    pairs_per_group_ = count % 8 == 0 ? 4 : count > 2 ? 2 : 1;
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    // Where columns come in pairs, a block has two pairs of channels; single ones take four.
+    const bool has_singles = positions_.empty() || c_.x.offset != 0;
+    pairs_per_group_ = count % 8 == 0 && has_singles ? 4 : count > 2 ? 2 : 1;
+    names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
-    sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
+    sums_.emplace(c_, channel_.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
   }
 
   Rescheduled build() {
     Rescheduled out;
     out.kernel = kernel_;
+    out.kernel.comment +=
+        ". The weights of two channels share a halfword, the first in its low byte: both_ sums the "
+        "products "
+        "of whole halfwords, low_ those of their low bytes, which are the first channel's.";
     out.kernel.body = with_positions();
     if (c_.x.offset != 0 && uses_zero_point_) {
       const Expr half = lit(c_.x.offset, loop::kInt16);
@@ -158,19 +164,32 @@ class DotBuilder {
     Block out;
     totals_.clear();
     lows_.clear();
+    not_begun_.clear();
     for (int64_t pair = 0; pair < tile.num_pairs; ++pair) {
       for (int64_t p = 0; p < tile.num_positions; ++p) {
         totals_[{pair, p}] = loop::fresh_name(fmt::format("both_{}_{}", pair, p), names_);
         lows_[{pair, p}] = loop::fresh_name(fmt::format("low_{}_{}", pair, p), names_);
+        if (is_straight(tile)) {
+          not_begun_.insert({totals_[{pair, p}], lows_[{pair, p}]});
+          continue;
+        }
         out.emplace_back(loop::Let{total(pair, p), lit(0)});
         out.emplace_back(loop::Let{low(pair, p), lit(0)});
       }
     }
     append(out, sum_loops(tile, group, 0));
-    for (int64_t k = 0; k < tile.num_channels; ++k) {
-      for (int64_t p = 0; p < tile.num_positions; ++p) append(out, finish(tile, channel, k, p));
+    for (int64_t p = 0; p < tile.num_positions; ++p) {
+      for (int64_t k = 0; k < tile.num_channels; ++k) append(out, finish(tile, channel, k, p));
     }
     return out;
+  }
+
+  // The sums are without a loop: the first products need nothing to be added to.
+  bool is_straight(const Tile& tile) const {
+    if (run_.num_outer > 0) return false;
+    if (tile.part) return tile.part->num_words - 1 <= kLongestUnrolled;
+    const bool constant = run_.varying_sum < 0 || tile.num_positions > 1;
+    return constant && run_.length <= kLongestUnrolled * kWord;
   }
 
   Block sum_loops(const Tile& tile, const Expr& group, size_t s) {
@@ -189,7 +208,7 @@ class DotBuilder {
       Block out = over_words(lit(0), lit(last), [&](const Expr& i) {
         return one_word(tile, group, i + k->elements.begin, i + table);
       });
-      append(out, one_word(tile, group, lit(k->last_offset), lit(last + table)));
+      append(out, one_word(tile, group, lit(k->last_offset), lit(last + table), last_halves(*k)));
       return out;
     }
     const auto body = [&](const Expr& i) { return one_word(tile, group, i, i); };
@@ -223,10 +242,21 @@ class DotBuilder {
     return out;
   }
 
+  // Those halves (elements 0 and 2, elements 1 and 3) of the last word that have a weight.
+  std::vector<int64_t> last_halves(const RunClass& k) const {
+    std::vector<int64_t> halves;
+    for (const int64_t half : {0, 1}) {
+      const int64_t word = k.first_word + k.num_words - 1;
+      if (run_.element_at(word, half) || run_.element_at(word, half + 2)) halves.push_back(half);
+    }
+    return halves;
+  }
+
   // The products of elements i to i + 3 of the run with the weights at `table`.
-  Block one_word(const Tile& tile, const Expr& group, const Expr& i, const Expr& table) {
+  Block one_word(const Tile& tile, const Expr& group, const Expr& i, const Expr& table,
+                 const std::vector<int64_t>& halves = {0, 1}) {
     Block out;
-    for (int64_t half = 0; half < 2; ++half) {
+    for (const int64_t half : halves) {
       std::vector<Expr> pairs_of_x;
       for (int64_t p = 0; p < tile.num_positions; ++p) {
         const std::string name = loop::fresh_name("x_pair", names_);
@@ -251,10 +281,13 @@ class DotBuilder {
   }
 
   template <class Name>
-  static void add_products(Block& out, const std::vector<Expr>& x, const Expr& w,
-                           const Name& name) {
+  void add_products(Block& out, const std::vector<Expr>& x, const Expr& w, const Name& name) {
     for (size_t p = 0; p < x.size(); ++p) {
       const std::string sum = name(static_cast<int64_t>(p));
+      if (not_begun_.erase(sum) > 0) {
+        out.emplace_back(loop::Let{sum, loop::call("smuad", loop::kInt32, {w, x[p]})});
+        continue;
+      }
       out.emplace_back(loop::Assign{sum, loop::call("smlad", loop::kInt32, {var(sum), w, x[p]})});
     }
   }
@@ -307,61 +340,41 @@ class DotBuilder {
       const std::string& column = positions_.back().variable;
       values[column] = var(column) + p;
     }
+    ZeroPointSums::Ending ending{std::move(sum), c_.finish};
     if (tile.zero_point_apart) {
-      uses_sums_ = true;
       AffineIndex index;
       int64_t stride = *channel_.extent();
       for (size_t g = channels_.size(); g-- > 0;) {
         index.factors[channels_[g].variable] = stride;
         stride *= *channels_[g].extent();
       }
-      sum = sum + loop::load(sums_, index.expr({}) + own_channel, loop::kInt32, 4);
+      ending = sums_->ending(c_, std::move(ending.sum), index.expr({}) + own_channel);
     }
-    Block block = {loop::Let{c_.accumulator, sum + loop::substitute(c_.first, values)}};
-    append(block, loop::substitute(c_.finish, values));
-    std::map<std::string, std::string> renamed;
-    for (const std::string& name : loop::declared_by(block)) {
-      renamed[name] =
-          loop::fresh_name(fmt::format("{}_{}", name, k + p * tile.num_channels), names_);
-    }
-    return loop::rename(block, renamed);
+    return ending_of(c_, ending.sum + loop::substitute(c_.first, values), ending.finish, values,
+                     k + p * tile.num_channels, names_);
   }
 
   // ---- Constants.
 
   void replace_params(Rescheduled& out) {
-    std::vector<loop::Param> params;
-    for (const loop::Param& param : kernel_.params) {
-      if (param.name != c_.w.buffer) {
-        params.push_back(param);
-        continue;
-      }
-      loop::Param packed = param;
-      packed.name = packed_;
-      packed.dtype = DType::kInt16;
-      packed.num_elements = num_outer_channels() * num_groups() * group_elements();
-      packed.alignment = kWord;
-      params.push_back(packed);
-      if (!uses_sums_) continue;
-      loop::Param sums = param;
-      sums.name = sums_;
-      sums.dtype = DType::kInt32;
-      sums.num_elements = num_outer_channels() * *channel_.extent();
-      sums.alignment = 4;
-      params.push_back(sums);
-    }
-    out.kernel.params = std::move(params);
+    const auto packed = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
+    packed->name = packed_;
+    packed->dtype = DType::kInt16;
+    packed->num_elements = num_outer_channels() * num_groups() * group_elements();
+    packed->alignment = kWord;
     const WeightTable table =
         weight_table(c_, run_, ranges_, channels_, channel_, pairs_per_group_);
-    out.source = c_.w.buffer;
+    out.sources = {c_.w.buffer};
     const int64_t largest_x = largest_magnitude_of_x();
-    out.fits = [table, largest_x](const Bytes& w) { return table.fits(w, largest_x); };
-    out.constants.push_back(
-        {packed_, c_.w.buffer, [table](const Bytes& w) { return table.packed(w); }});
-    if (!uses_sums_) return;
+    out.fits = [table, largest_x](const std::vector<Bytes>& w) {
+      return table.fits(w[0], largest_x);
+    };
+    out.constants.push_back({packed_, {c_.w.buffer}, [table](const std::vector<Bytes>& w) {
+                               return table.packed(w[0]);
+                             }});
     const int64_t offset = c_.x.offset;
-    out.constants.push_back(
-        {sums_, c_.w.buffer, [table, offset](const Bytes& w) { return table.sums(w, offset); }});
+    sums_->add_to(out, c_, num_outer_channels() * *channel_.extent(),
+                  [table, offset](const Bytes& w) { return table.sums(w, offset); });
   }
 
   int64_t num_outer_channels() const {
@@ -397,12 +410,12 @@ class DotBuilder {
   std::set<std::string> names_;
   std::map<std::pair<int64_t, int64_t>, std::string> totals_;
   std::map<std::pair<int64_t, int64_t>, std::string> lows_;
+  std::set<std::string> not_begun_;  // sums without a first value yet
   std::string packed_;
-  std::string sums_;
+  std::optional<ZeroPointSums> sums_;
   std::string zero_point_;
   std::string part_;  // the loop over parts of a packed group that is being built
   bool uses_zero_point_ = false;
-  bool uses_sums_ = false;
 };
 
 std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool reverse) {
@@ -411,21 +424,17 @@ std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool
     return c.w.index.factor(axis.variable) != 0;
   };
   if (std::ranges::none_of(c.outer, is_channel)) return std::nullopt;
-  std::vector<SumRange> ranges;
-  for (const LoopRange& sum : c.sums) {
-    std::optional<SumRange> range = range_of_sum(c, sum);
-    if (!range) return std::nullopt;
-    ranges.push_back(*std::move(range));
-  }
+  std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
+  if (!ranges) return std::nullopt;
   std::string column;
   std::string channel;
   for (const LoopRange& axis : c.outer) (is_channel(axis) ? channel : column) = axis.variable;
   // The channels of a block share the words of x.
   if (c.x.index.factor(channel) != 0) return std::nullopt;
   const auto x = std::ranges::find(kernel.params, c.x.buffer, &loop::Param::name);
-  std::optional<Run> run = find_run(c, ranges, column, x->num_elements);
+  std::optional<Run> run = find_run(c, *ranges, column, x->num_elements);
   if (!run) return std::nullopt;
-  return DotBuilder(kernel, std::move(c), *std::move(run), std::move(ranges), reverse).build();
+  return DotBuilder(kernel, std::move(c), *std::move(run), *std::move(ranges), reverse).build();
 }
 
 }  // namespace

@@ -2,147 +2,19 @@
 // The schedules of contractions against the plain nests that they are made from: the same outputs
 // in the interpreter, forward and reversed, for shapes whose channels, columns and runs do not come
 // out even.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "loop/interpret.h"
-#include "loop/text.h"
-#include "loop/verify.h"
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
-#include "schedule/reschedule.h"
 #include "schedule/scalar_block.h"
+#include "schedule/test_convolutions.h"
 
 namespace ingot {
 namespace {
 
-struct Shape {
-  int64_t rows;
-  int64_t columns;
-  int64_t in;   // channels
-  int64_t out;  // channels; of depthwise kernels as many as `in`
-  int64_t kernel;
-  int64_t stride;
-  int64_t before;  // rows and columns of padding
-  int64_t after;
-  int64_t x_offset;
-  bool depthwise = false;
-
-  int64_t outputs(int64_t extent) const { return (extent + before + after - kernel) / stride + 1; }
-  int64_t weights() const { return kernel * kernel * (depthwise ? in : in * out); }
-};
-
-std::string zeros(int64_t count) { return std::string(static_cast<size_t>(count), '0'); }
-
-std::string bounds(const Shape& s, const std::string& position, int64_t extent) {
-  return fmt::format("max({} - {} * {}, 0) to min({} - {} * {}, {})", s.before, position, s.stride,
-                     extent + s.before, position, s.stride, s.kernel);
-}
-
-std::string convolution(const Shape& s) {
-  const int64_t oh = s.outputs(s.rows);
-  const int64_t ow = s.outputs(s.columns);
-  const std::string cell =
-      fmt::format("((oy * {0} + ky - {1}) * {2} + (ox * {0} + kx - {1})) * {3}", s.stride, s.before,
-                  s.columns, s.in);
-  const std::string term = fmt::format(
-      "acc = acc + (int32(x[{} + {}]) + {}) * int32(w[{}])", cell, s.depthwise ? "oc" : "ic",
-      s.x_offset,
-      s.depthwise ? fmt::format("(ky * {} + kx) * {} + oc", s.kernel, s.in)
-                  : fmt::format("((oc * {0} + ky) * {0} + kx) * {1} + ic", s.kernel, s.in));
-  const std::string inner =
-      s.depthwise ? term : fmt::format("for ic = 0 to {} {{\n{}\n}}", s.in, term);
-  return fmt::format(
-      "program p\n"
-      "buffer in int8[{0}] input align 1 type int8[{0}] scale 1 zero_point 0\n"
-      "buffer out int8[{1}] output align 1 type int8[{1}] scale 1 zero_point 0\n"
-      "buffer w int8[{2}] constant align 4 data {3}\n"
-      "buffer b int32[{4}] constant align 4 data {5}\n"
-      "kernel conv(x: int8[{0}] read align 1, w: int8[{2}] constant align 1, bias: int32[{4}] "
-      "constant align 4, y: int8[{1}] write align 1) \"\" {{\n"
-      "for oy = 0 to {6} {{\nfor ox = 0 to {7} {{\nfor oc = 0 to {4} {{\n"
-      "let acc: int32 = bias[oc]\n"
-      "for ky = {8} {{\nfor kx = {9} {{\n{10}\n}}\n}}\n"
-      "let scaled: int32 = acc >> 7\n"
-      "y[(oy * {7} + ox) * {4} + oc] = int8(min(max(scaled, -128), 127))\n"
-      "}}\n}}\n}}\n}}\nrun {{\ncall conv(in, w, b, out)\n}}\n",
-      s.rows * s.columns * s.in, oh * ow * s.out, s.weights(), zeros(2 * s.weights()), s.out,
-      zeros(8 * s.out), oh, ow, bounds(s, "oy", s.rows), bounds(s, "ox", s.columns), inner);
-}
-
-// The same numbers everywhere.
-class Numbers {
- public:
-  Bytes bytes(int64_t count, int64_t magnitude) {
-    std::vector<int8_t> all;
-    for (int64_t i = 0; i < count; ++i) {
-      all.push_back(static_cast<int8_t>(next() % (2 * magnitude) - magnitude));
-    }
-    return Bytes::of(all);
-  }
-  Bytes words(int64_t count) {
-    std::vector<int32_t> all;
-    for (int64_t i = 0; i < count; ++i) all.push_back(static_cast<int32_t>(next() % 8000 - 4000));
-    return Bytes::of(all);
-  }
-
- private:
-  int64_t next() {
-    state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<int64_t>(state_ >> 33);
-  }
-  uint64_t state_ = 1;
-};
-
-loop::Program program_of(const Shape& s, int64_t largest_weight = 128) {
-  const Result<loop::Program> parsed = loop::parse(convolution(s));
-  EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error()[0].where + parsed.error()[0].what);
-  loop::Program program = *parsed;
-  Numbers numbers;
-  program.buffers.at(2).data = numbers.bytes(s.weights(), largest_weight - 1);
-  program.buffers.at(3).data = numbers.words(s.out);
-  return program;
-}
-
-std::vector<std::vector<uint8_t>> run(const loop::Program& program) {
-  const Bytes input = Numbers().bytes(program.buffers.at(0).num_elements, 128);
-  const std::vector<std::vector<uint8_t>> inputs = {{input.view().begin(), input.view().end()}};
-  return loop::interpret(program, inputs);
-}
-
-using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool)>;
-
-void expect_equal(const Shape& s, const Rule& rule) {
-  const loop::Program plain = program_of(s);
-  const std::vector<std::vector<uint8_t>> expected = run(plain);
-  for (const bool reverse : {false, true}) {
-    const std::optional<Rescheduled> r = rule(plain.kernels[0], reverse);
-    ASSERT_TRUE(r) << loop::print(plain.kernels[0]);
-    ASSERT_TRUE(fits_all_calls(plain, "conv", *r));
-    loop::Program program = plain;
-    replace_kernel(program, "conv", *r);
-    remove_unused_constants(program);
-    for (const std::string& fault : loop::find_faults(program)) ADD_FAILURE() << fault;
-    for (const loop::Unproved& access : loop::unproved_accesses(program)) {
-      ADD_FAILURE() << access.access << ": " << access.reason;
-    }
-    EXPECT_EQ(run(program), expected) << loop::print(program.kernels[0]);
-  }
-}
-
-constexpr Shape kConvolutions[] = {
-    // rows, columns, in, out, kernel, stride, before, after, x_offset
-    {4, 5, 8, 8, 1, 1, 0, 0, 0},    {3, 7, 4, 16, 1, 1, 0, 0, 5},  {5, 5, 5, 4, 1, 1, 0, 0, 0},
-    {2, 3, 7, 9, 1, 1, 0, 0, -3},   {3, 4, 3, 5, 1, 1, 0, 0, 0},   {4, 4, 1, 3, 1, 1, 0, 0, 1},
-    {6, 6, 4, 8, 3, 1, 1, 1, 128},  {5, 7, 8, 8, 3, 1, 1, 1, 128}, {7, 8, 3, 8, 3, 2, 0, 1, 128},
-    {8, 8, 1, 12, 3, 2, 1, 1, -77}, {9, 6, 1, 8, 4, 2, 1, 1, -83}, {6, 5, 5, 6, 3, 1, 1, 1, 9},
-    {5, 9, 2, 2, 3, 1, 1, 1, 4},    {4, 4, 16, 1, 3, 1, 0, 0, 0},  {6, 6, 12, 4, 2, 2, 0, 0, 100},
-    {3, 3, 4, 4, 3, 1, 1, 1, 128},
-};
-
 TEST(DspDot, GivesWhatThePlainNestGives) {
   int64_t scheduled = 0;
-  for (const Shape& s : kConvolutions) {
+  for (const ConvolutionShape& s : kConvolutions) {
     // One output channel is no loop over channels, one weight per output no sum.
     if (!schedule_dsp_dot(program_of(s).kernels[0], false)) continue;
     ++scheduled;
@@ -152,7 +24,7 @@ TEST(DspDot, GivesWhatThePlainNestGives) {
 }
 
 TEST(DspDot, RefusesWeightsThatDoNotFit) {
-  const Shape s = {4, 4, 64, 8, 3, 1, 0, 0, 0};
+  const ConvolutionShape s = {4, 4, 64, 8, 3, 1, 0, 0, 0};
   loop::Program program = program_of(s);
   const std::optional<Rescheduled> r = schedule_dsp_dot(program.kernels[0], false);
   ASSERT_TRUE(r);
@@ -169,14 +41,8 @@ TEST(DspDot, RefusesWeightsThatDoNotFit) {
   EXPECT_FALSE(fits_all_calls(program, "conv", *r));
 }
 
-constexpr Shape kDepthwise[] = {
-    {4, 5, 8, 8, 3, 1, 1, 1, 128, true}, {6, 7, 4, 4, 3, 2, 0, 1, 128, true},
-    {5, 5, 7, 7, 3, 1, 1, 1, -5, true},  {3, 3, 6, 6, 3, 1, 1, 1, 128, true},
-    {8, 8, 9, 9, 2, 1, 0, 0, 0, true},   {9, 9, 4, 4, 7, 1, 3, 3, 77, true},
-};
-
 TEST(DspDepthwise, GivesWhatThePlainNestGives) {
-  for (const Shape& s : kDepthwise) expect_equal(s, schedule_dsp_depthwise);
+  for (const ConvolutionShape& s : kDepthwise) expect_equal(s, schedule_dsp_depthwise);
 }
 
 TEST(DspDepthwise, LeavesOtherKernelsAlone) {
@@ -188,10 +54,10 @@ TEST(ScalarBlock, GivesWhatThePlainNestGives) {
   const Rule rule = [](const loop::Kernel& kernel, bool reverse) {
     return schedule_scalar_block(kernel, reverse, BlockShape{});
   };
-  for (const Shape& s : kConvolutions) {
+  for (const ConvolutionShape& s : kConvolutions) {
     if (rule(program_of(s).kernels[0], false)) expect_equal(s, rule);
   }
-  for (const Shape& s : kDepthwise) expect_equal(s, rule);
+  for (const ConvolutionShape& s : kDepthwise) expect_equal(s, rule);
 }
 
 }  // namespace

@@ -116,6 +116,16 @@ std::optional<SumRange> range_of_sum(const Contraction& c, const LoopRange& sum)
   return range;
 }
 
+std::optional<std::vector<SumRange>> ranges_of_sums(const Contraction& c) {
+  std::vector<SumRange> ranges;
+  for (const LoopRange& sum : c.sums) {
+    std::optional<SumRange> range = range_of_sum(c, sum);
+    if (!range || range->full.begin != 0) return std::nullopt;
+    ranges.push_back(*std::move(range));
+  }
+  return ranges;
+}
+
 Span full_positions(const std::vector<SumRange>& sums, const std::string& variable,
                     int64_t extent) {
   Span longest;

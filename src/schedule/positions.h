@@ -32,6 +32,9 @@ struct SumRange {
 // sums and divisions.
 std::optional<SumRange> range_of_sum(const Contraction& c, const LoopRange& sum);
 
+// Of all sums, in order; nullopt if one has no such range, or if one does not begin at 0.
+std::optional<std::vector<SumRange>> ranges_of_sums(const Contraction& c);
+
 // The values of an outer loop at which every sum that depends on it is full: the longest run of
 // them.
 Span full_positions(const std::vector<SumRange>& sums, const std::string& variable, int64_t extent);

@@ -45,6 +45,16 @@ Bytes bound_constants(const loop::Program& program, const loop::CallKernel& call
   return Bytes(std::vector<uint8_t>(bytes.begin(), bytes.end()));
 }
 
+std::vector<Bytes> bound_constants(const loop::Program& program, const loop::CallKernel& call,
+                                   const loop::Kernel& kernel,
+                                   const std::vector<std::string>& params) {
+  std::vector<Bytes> all;
+  for (const std::string& param : params) {
+    all.push_back(bound_constants(program, call, kernel, param));
+  }
+  return all;
+}
+
 class Replacer {
  public:
   Replacer(loop::Program& program, loop::Kernel& old_kernel, const Rescheduled& r)
@@ -69,20 +79,25 @@ class Replacer {
   // Calls with equal constants share what is derived from them.
   std::string constant(const loop::CallKernel& call, const DerivedConstant& derived,
                        const loop::Param& param) {
-    const loop::BufferRef& source = call.args.at(index_of_param(old_, derived.source));
-    std::string& name = made_[{source.buffer, source.offset_elements, param.name}];
+    std::vector<std::pair<std::string, int64_t>> key;
+    for (const std::string& source : derived.sources) {
+      const loop::BufferRef& ref = call.args.at(index_of_param(old_, source));
+      key.emplace_back(ref.buffer, ref.offset_elements);
+    }
+    const std::string& first = key.front().first;
+    std::string& name = made_[{key, param.name}];
     if (!name.empty()) return name;
-    const std::string suffix =
-        param.name.substr(std::min(derived.source.size(), param.name.size()));
-    name = loop::fresh_name(source.buffer + suffix, names_);
+    const std::string& source = derived.sources.front();
+    const std::string suffix = param.name.substr(std::min(source.size(), param.name.size()));
+    name = loop::fresh_name(first + suffix, names_);
     loop::Buffer buffer;
     buffer.name = name;
     buffer.dtype = param.dtype;
     buffer.num_elements = param.num_elements;
     buffer.kind = loop::BufferKind::kConstant;
     buffer.alignment = std::max<int64_t>(param.alignment, size_in_bytes(param.dtype));
-    buffer.tensor = loop::find_buffer(program_, source.buffer)->tensor;
-    buffer.data = derived.make(bound_constants(program_, call, old_, derived.source));
+    buffer.tensor = loop::find_buffer(program_, first)->tensor;
+    buffer.data = derived.make(bound_constants(program_, call, old_, derived.sources));
     CHECK(buffer.data->size() == buffer.size_bytes());
     program_.buffers.push_back(std::move(buffer));
     return name;
@@ -92,7 +107,8 @@ class Replacer {
   const loop::Kernel& old_;
   const Rescheduled& r_;
   std::set<std::string> names_;
-  std::map<std::tuple<std::string, int64_t, std::string>, std::string> made_;
+  using Sources = std::vector<std::pair<std::string, int64_t>>;  // buffers and offsets there
+  std::map<std::pair<Sources, std::string>, std::string> made_;
 };
 
 }  // namespace
@@ -104,7 +120,7 @@ bool fits_all_calls(const loop::Program& program, const std::string& kernel, con
   loop::for_each_stmt(program.runner, [&](const loop::Stmt& s) {
     const auto* call = std::get_if<loop::CallKernel>(&s.kind);
     if (!call || call->kernel != kernel) return;
-    all = all && r.fits(bound_constants(program, *call, *old, r.source));
+    all = all && r.fits(bound_constants(program, *call, *old, r.sources));
   });
   return all;
 }

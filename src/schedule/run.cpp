@@ -8,8 +8,6 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kWord = Run::kWord;
-
 // The least and the greatest index of x at element 0 of the run, over all columns of `columns`.
 Span extremes(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,
               const std::string& column, const Span& columns) {
@@ -86,18 +84,46 @@ std::vector<RunClass> classes_of(const Run& run, const std::vector<SumRange>& ra
   return classes;
 }
 
-bool is_between_words(const RunClass& c) {
-  return c.elements.begin % kWord == 0 && c.elements.end % kWord == 0;
+bool is_between_words(const RunClass& c, int64_t word) {
+  return c.elements.begin % word == 0 && c.elements.end % word == 0;
+}
+
+// Sets where the last word of class `k` is. Where there are fewer elements than a word, it also
+// covers neighbours: behind the run, or in front of it where x ends; the class is then cut in two.
+bool place_last_word(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,
+                     const std::string& column, int64_t num_elements, RunClass k,
+                     std::vector<RunClass>& classes) {
+  if (k.elements.length() <= 0) return false;
+  k.last_offset = k.elements.end - run.word;
+  if (k.elements.length() >= run.word) {
+    classes.push_back(k);
+    return true;
+  }
+  const Span columns = k.columns;
+  for (int64_t v = columns.begin; v < columns.end; ++v) {
+    const Span x = extremes(c, run, ranges, column, {v, v + 1});
+    const bool forward = x.end + k.elements.begin + run.word <= num_elements;
+    k.last_offset = forward ? k.elements.begin : k.elements.end - run.word;
+    if (!forward && x.begin + k.last_offset < 0) return false;
+    k.columns = {v, v + 1};
+    const bool continues = v > columns.begin && classes.back().last_offset == k.last_offset;
+    if (continues) {
+      classes.back().columns.end = v + 1;
+    } else {
+      classes.push_back(k);
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-std::optional<int64_t> Run::element_at(int64_t word, int64_t lane) const {
-  if (shares_words) return word * kWord + lane;
+std::optional<int64_t> Run::element_at(int64_t number, int64_t lane) const {
+  if (shares_words) return number * word + lane;
   const auto c = std::find_if(classes.rbegin(), classes.rend(),
-                              [&](const RunClass& k) { return k.first_word <= word; });
-  const int64_t j = word - c->first_word;
-  const int64_t first = c->elements.begin + j * kWord;
+                              [&](const RunClass& k) { return k.first_word <= number; });
+  const int64_t j = number - c->first_word;
+  const int64_t first = c->elements.begin + j * word;
   const bool last = j == c->num_words - 1;
   const int64_t element = (last ? c->last_offset : first) + lane;
   const bool inside = first <= element && element < c->elements.end;
@@ -105,8 +131,9 @@ std::optional<int64_t> Run::element_at(int64_t word, int64_t lane) const {
 }
 
 std::optional<Run> find_run(const Contraction& c, const std::vector<SumRange>& ranges,
-                            const std::string& column, int64_t num_elements) {
+                            const std::string& column, int64_t num_elements, int64_t word) {
   Run run;
+  run.word = word;
   merge_sums(c, ranges, column, run);
   if (run.num_outer == c.sums.size() || run.length < 1) return std::nullopt;
   for (const SumRange& range : ranges) {
@@ -114,20 +141,19 @@ std::optional<Run> find_run(const Contraction& c, const std::vector<SumRange>& r
   }
   const LoopRange* axis = c.find_outer(column);
   run.classes = classes_of(run, ranges, axis ? *axis->extent() : 1);
-  run.shares_words = std::ranges::all_of(run.classes, is_between_words);
-  for (RunClass& k : run.classes) {
-    if (k.elements.length() <= 0) return std::nullopt;
-    k.num_words = ceil_div(k.elements.length(), kWord);
-    k.last_offset = k.elements.end - kWord;
-    k.first_word = run.shares_words ? k.elements.begin / kWord : run.num_words;
-    if (!run.shares_words) run.num_words += k.num_words;
-    if (k.elements.length() >= kWord) continue;
-    // Fewer than a word: one that also covers neighbours, behind or in front.
-    const Span x = extremes(c, run, ranges, column, k.columns);
-    if (x.end + k.elements.begin + kWord <= num_elements) k.last_offset = k.elements.begin;
-    if (x.begin + k.last_offset < 0) return std::nullopt;
+  run.shares_words = std::ranges::all_of(
+      run.classes, [&](const RunClass& k) { return is_between_words(k, word); });
+  std::vector<RunClass> classes;
+  for (const RunClass& k : run.classes) {
+    if (!place_last_word(c, run, ranges, column, num_elements, k, classes)) return std::nullopt;
   }
-  if (run.shares_words) run.num_words = run.length / kWord;
+  run.classes = std::move(classes);
+  for (RunClass& k : run.classes) {
+    k.num_words = ceil_div(k.elements.length(), word);
+    k.first_word = run.shares_words ? k.elements.begin / word : run.num_words;
+    if (!run.shares_words) run.num_words += k.num_words;
+  }
+  if (run.shares_words) run.num_words = run.length / word;
   return run;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The innermost sums of a contraction that step through neighbouring elements of x, as one: its
-// run. A run is read in words of four elements. Where its length is no multiple of four, the last
+// run. A run is read in words of some elements. Where its length is no multiple of them, the last
 // word reaches back over elements that were read before, whose weights are zero there.
 #pragma once
 #include <cstdint>
@@ -24,7 +24,7 @@ struct RunClass {
 };
 
 struct Run {
-  static constexpr int64_t kWord = 4;
+  int64_t word = 4;  // elements
 
   size_t num_outer = 0;  // sums outside of the run
   int64_t length = 0;    // where it is full
@@ -38,16 +38,16 @@ struct Run {
   bool shares_words = false;
   int64_t num_words = 0;  // in the table
 
-  // The element of the run that word `word` of the table has at `lane`; nullopt if its weight there
-  // is zero.
-  std::optional<int64_t> element_at(int64_t word, int64_t lane) const;
+  // The element of the run that word `number` of the table has at `lane`; nullopt if its weight
+  // there is zero.
+  std::optional<int64_t> element_at(int64_t number, int64_t lane) const;
 };
 
 // `ranges`: of all sums; `column`: the innermost position, empty if there is none. nullopt if
 // neighbouring elements do not lie side by side, or if words cannot be read inside x, which has
 // `num_elements`.
 std::optional<Run> find_run(const Contraction& c, const std::vector<SumRange>& ranges,
-                            const std::string& column, int64_t num_elements);
+                            const std::string& column, int64_t num_elements, int64_t word = 4);
 
 // The values of the merged sums at element `element` of the run.
 void set_run_variables(const Contraction& c, const Run& run, const std::vector<SumRange>& ranges,

@@ -35,8 +35,7 @@ class ScalarBuilder {
     channel_ = channels_.back();
     channels_.pop_back();
     type_ = loop::Type{c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32};
-    names_ = loop::names_of(kernel.body);
-    for (const loop::Param& param : kernel.params) names_.insert(param.name);
+    names_ = names_in(kernel);
     packs_ = c_.w.index.factor(channel_.variable) != 1;
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
     const bool alone = positions_.empty();
@@ -228,13 +227,8 @@ class ScalarBuilder {
 
   Block finish(const Tile& tile, const Expr& channel, int64_t k, int64_t p) {
     const Expr sum = var(sums_.at({k, p}), type_);
-    Block block = {loop::Let{c_.accumulator, is_float() ? sum : sum + first(tile, channel, k, p)}};
-    append(block, loop::substitute(c_.finish, values_of(tile, channel, k, p)));
-    std::map<std::string, std::string> renamed;
-    for (const std::string& name : loop::declared_by(block)) {
-      renamed[name] = loop::fresh_name(fmt::format("{}_{}", name, k + p * tile.channels), names_);
-    }
-    return loop::rename(block, renamed);
+    return ending_of(c_, is_float() ? sum : sum + first(tile, channel, k, p), c_.finish,
+                     values_of(tile, channel, k, p), k + p * tile.channels, names_);
   }
 
   // The weights by group of channels, term and channel of the group.
@@ -244,16 +238,18 @@ class ScalarBuilder {
     w->name = packed_;
     w->num_elements = static_cast<int64_t>(source.size());
     const auto size = static_cast<size_t>(size_in_bytes(c_.w.dtype));
-    out.constants.push_back({packed_, c_.w.buffer, [source, size](const Bytes& weights) {
-                               std::vector<uint8_t> bytes(source.size() * size, 0);
-                               for (size_t i = 0; i < source.size(); ++i) {
-                                 if (source[i] < 0) continue;
-                                 const auto from = static_cast<size_t>(source[i]) * size;
-                                 std::copy_n(weights.view().begin() + static_cast<int64_t>(from),
-                                             size, bytes.begin() + static_cast<int64_t>(i * size));
-                               }
-                               return Bytes(std::move(bytes));
-                             }});
+    out.constants.push_back(
+        {packed_, {c_.w.buffer}, [source, size](const std::vector<Bytes>& from_call) {
+           const Bytes& weights = from_call.front();
+           std::vector<uint8_t> bytes(source.size() * size, 0);
+           for (size_t i = 0; i < source.size(); ++i) {
+             if (source[i] < 0) continue;
+             const auto from = static_cast<size_t>(source[i]) * size;
+             std::copy_n(weights.view().begin() + static_cast<int64_t>(from), size,
+                         bytes.begin() + static_cast<int64_t>(i * size));
+           }
+           return Bytes(std::move(bytes));
+         }});
   }
 
   std::vector<int64_t> packed_order() const {
@@ -315,13 +311,9 @@ std::optional<Rescheduled> schedule_scalar_block(const loop::Kernel& kernel, boo
   const bool has_channels = std::ranges::any_of(
       c.outer, [&](const LoopRange& axis) { return c.w.index.factor(axis.variable) != 0; });
   if ((!floats && !bytes) || !has_channels) return std::nullopt;
-  std::vector<SumRange> ranges;
-  for (const LoopRange& sum : c.sums) {
-    std::optional<SumRange> range = range_of_sum(c, sum);
-    if (!range || range->full.begin != 0) return std::nullopt;
-    ranges.push_back(*std::move(range));
-  }
-  return ScalarBuilder(kernel, c, std::move(ranges), reverse, shape).build();
+  std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
+  if (!ranges) return std::nullopt;
+  return ScalarBuilder(kernel, c, *std::move(ranges), reverse, shape).build();
 }
 
 }  // namespace ingot

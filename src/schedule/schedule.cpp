@@ -12,7 +12,9 @@
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
 #include "schedule/reschedule.h"
+#include "schedule/saturation.h"
 #include "schedule/scalar_block.h"
+#include "schedule/vector_shapes.h"
 
 namespace ingot {
 namespace {
@@ -62,12 +64,38 @@ std::optional<loop::Kernel> reverse(const loop::Kernel& kernel) {
 
 namespace {
 
+// A target's own schedules work out the place of every weight, which takes far more time and memory
+// than the weights. No core has flash for more than these.
+constexpr int64_t kMostWeights = int64_t{1} << 21;  // of one kernel
+constexpr int64_t kMostWeightsOfAll = int64_t{1} << 24;
+
+int64_t num_weights(const loop::Kernel& kernel) {
+  int64_t count = 0;
+  for (const loop::Param& param : kernel.params) {
+    if (param.constant) count += param.num_elements;
+  }
+  return count;
+}
+
 using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool reverse)>;
 
 // The schedules that a target has, the preferred ones first.
-std::vector<Rule> rules_of(const Target& target) {
+std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
   std::vector<Rule> rules;
-  if (target.features.has_dsp) rules = {schedule_dsp_dot, schedule_dsp_depthwise};
+  if (const std::optional<DotShape> shape = dot_shape_of(target)) {
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_vector_dot(program, kernel, reverse, *shape);
+    });
+  }
+  if (const std::optional<TermShape> shape = term_shape_of(target)) {
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_vector_terms(program, kernel, reverse, *shape);
+    });
+  }
+  if (target.features.has_dsp) {
+    rules.emplace_back(schedule_dsp_dot);
+    rules.emplace_back(schedule_dsp_depthwise);
+  }
   if (target.block) {
     const BlockShape shape = {target.block->channels, target.block->columns,
                               target.block->channels_alone, target.multiply_add()};
@@ -78,6 +106,13 @@ std::vector<Rule> rules_of(const Target& target) {
   return rules;
 }
 
+// The target's intrinsics that kernels may call, in front of the functions that may call them.
+void add_intrinsics(loop::Program& program, const Target& target) {
+  for (const loop::Function& f : target.intrinsics) {
+    if (!loop::find_function(program, f.name)) program.functions.push_back(f);
+  }
+}
+
 struct Both {
   Rescheduled forward;
   std::optional<Rescheduled> reversed;
@@ -85,7 +120,7 @@ struct Both {
 
 std::optional<Both> reschedule(const loop::Program& program, const loop::Kernel& kernel,
                                bool may_reverse, const Target& target) {
-  for (const Rule& rule : rules_of(target)) {
+  for (const Rule& rule : rules_of(target, program)) {
     std::optional<Rescheduled> forward = rule(kernel, false);
     if (!forward || !fits_all_calls(program, kernel.name, *forward)) continue;
     std::optional<Rescheduled> reversed = may_reverse ? rule(kernel, true) : std::nullopt;
@@ -108,11 +143,16 @@ Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
   if (goal == Goal::kSize) return unchanged(std::move(program));
 
   Scheduled scheduled;
+  int64_t weights_left = kMostWeightsOfAll;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const loop::Kernel kernel = program.kernels[k];
     std::optional<loop::Kernel> reversed = reverse(kernel);
-    if (const std::optional<Both> both =
-            reschedule(program, kernel, reversed.has_value(), target)) {
+    const int64_t weights = num_weights(kernel);
+    const bool is_small = weights <= std::min(kMostWeights, weights_left);
+    if (is_small) weights_left -= weights;
+    const std::optional<Both> both =
+        is_small ? reschedule(program, kernel, reversed.has_value(), target) : std::nullopt;
+    if (both) {
       replace_kernel(program, kernel.name, both->forward);
       scheduled.reversed.push_back(both->reversed ? std::optional(both->reversed->kernel)
                                                   : std::nullopt);
@@ -122,6 +162,13 @@ Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
     scheduled.reversed.push_back(std::move(reversed));
     program.kernels[k] = jammed(kernel);
   }
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    loop::Block& body = program.kernels[k].body;
+    body = with_saturation(body, target);
+    std::optional<loop::Kernel>& reversed = scheduled.reversed[k];
+    if (reversed) reversed->body = with_saturation(reversed->body, target);
+  }
+  add_intrinsics(program, target);
   remove_unused_constants(program);
   scheduled.program = std::move(program);
   return scheduled;

@@ -42,8 +42,8 @@ class ChannelWalk {
     std::vector<int64_t> row;
     for (int64_t step = 0; step < outer_steps_; ++step) {
       set_outer_sums(step);
-      for (int64_t i = 0; i < run_.num_words * Run::kWord; ++i) {
-        const std::optional<int64_t> element = run_.element_at(i / Run::kWord, i % Run::kWord);
+      for (int64_t i = 0; i < run_.num_words * run_.word; ++i) {
+        const std::optional<int64_t> element = run_.element_at(i / run_.word, i % run_.word);
         row.push_back(element ? place_of(*element) : -1);
       }
     }
@@ -141,14 +141,14 @@ Bytes WeightTable::packed(const Bytes& weights) const {
   return Bytes::of(out);
 }
 
-Bytes WeightTable::sums(const Bytes& weights, int64_t factor) const {
+std::vector<int32_t> WeightTable::sums(const Bytes& weights, int64_t factor) const {
   std::vector<int32_t> out;
   for (size_t row = 0; row < rows.size(); ++row) {
     int64_t sum = 0;
     for (const int64_t element : terms[row]) sum += weight(weights, element);
     out.push_back(static_cast<int32_t>(sum * factor));
   }
-  return Bytes::of(out);
+  return out;
 }
 
 }  // namespace ingot

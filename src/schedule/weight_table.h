@@ -24,8 +24,8 @@ struct WeightTable {
   // int16 by outer channel, group, word, half of the word (elements 0 and 2, then 1 and 3), pair,
   // element: 256 b + a, a of the pair's first channel.
   Bytes packed(const Bytes& weights) const;
-  // int32 by outer channel and channel: `factor` times the sum of the weights.
-  Bytes sums(const Bytes& weights, int64_t factor) const;
+  // By outer channel and channel: `factor` times the sum of the weights.
+  std::vector<int32_t> sums(const Bytes& weights, int64_t factor) const;
 
  private:
   int64_t weight(const Bytes& weights, int64_t element) const;

@@ -10,6 +10,7 @@
 
 #include "storage/order.h"
 #include "support/check.h"
+#include "support/limit_error.h"
 
 namespace ingot {
 namespace {
@@ -241,10 +242,35 @@ Storage make_problem(loop::Program program, ReversedKernels reversed,
 
 namespace {
 
+// The planner looks at every two buffers that are alive together: as many as 5,792 that all are.
+constexpr int64_t kMostPairs = int64_t{1} << 24;
+
+int64_t num_pairs(const std::vector<plan::Buffer>& buffers) {
+  std::vector<int64_t> begins;
+  std::vector<int64_t> ends;
+  for (const plan::Buffer& buffer : buffers) {
+    begins.push_back(buffer.lifetime.begin);
+    ends.push_back(buffer.lifetime.end);
+  }
+  std::ranges::sort(begins);
+  std::ranges::sort(ends);
+  // For each that ends, those that have begun by then and not ended before.
+  int64_t pairs = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const int64_t begun = std::ranges::lower_bound(begins, ends[i]) - begins.begin();
+    pairs += std::max<int64_t>(begun - static_cast<int64_t>(i) - 1, 0);
+  }
+  return pairs;
+}
+
 Storage place_in_order(loop::Program program, ReversedKernels reversed,
                        const StorageOptions& options) {
   Storage storage = make_problem(std::move(program), reversed, options);
   CHECK(plan::find_fault(storage.problem).empty());
+  if (num_pairs(storage.problem.buffers) > kMostPairs) {
+    throw LimitError("more than " + std::to_string(kMostPairs) +
+                     " pairs of tensors are alive together, which is the most");
+  }
   storage.plan = plan::solve(storage.problem, options.limits);
   unify_directions(storage.program, storage.problem, storage.plan);
   const std::string violation = plan::find_violation(storage.problem, storage.plan);

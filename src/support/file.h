@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "support/file_text.h"
 #include "support/result.h"
 
 namespace ingot {
 
-constexpr int64_t kLargestFileBytes = int64_t{512} << 20;
+constexpr int64_t kLargestFileBytes = int64_t{160} << 20;
 
 // The bytes of a regular file of at most `limit_bytes`.
 Result<std::vector<uint8_t>> read_file(const std::filesystem::path& path,
@@ -19,7 +20,7 @@ Result<std::vector<uint8_t>> read_file(const std::filesystem::path& path,
 
 struct OutputFile {
   std::string name;  // relative to the folder; may name a subfolder
-  std::string bytes;
+  FileText bytes;
 };
 
 // Writes all files into `folder` (made if missing) or none: they appear when all are whole, and if

@@ -231,10 +231,17 @@ std::string obstacle(const fs::path& target) {
   return S_ISREG(status.st_mode) || S_ISLNK(status.st_mode) ? "" : "it is not a regular file";
 }
 
-Result<std::monostate> write_one(const Move& move, std::string_view bytes) {
+Result<std::monostate> write_one(const Move& move, const FileText& bytes) {
   Descriptor fd(::open(move.written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  const bool written = fd.get() >= 0 && write_all(fd.get(), bytes);
-  if (!written || !fd.close()) return unwritable(move.target, "write", errno);
+  bool written = fd.get() >= 0;
+  int error = errno;  // of the first failure; what makes the text may change errno
+  bytes.write_to([&](std::string_view piece) {
+    if (!written) return;
+    written = write_all(fd.get(), piece);
+    error = errno;
+  });
+  if (!written) return unwritable(move.target, "write", error);
+  if (!fd.close()) return unwritable(move.target, "write", errno);
   return std::monostate{};
 }
 

@@ -57,6 +57,37 @@ Function multiply_add(std::string name, std::string comment, std::string assembl
           .condition = kHasDsp};
 }
 
+// x, brought into the range of int8.
+Function saturate_int8() {
+  return {.name = "saturate_int8",
+          .params = {{"x", kInt32}},
+          .body = {},
+          .result = loop::min(loop::max(loop::var("x"), loop::lit(-128)), loop::lit(127)),
+          .comment = "x, brought into the range of int8",
+          .spelling = {},
+          .assembly = "ssat %0, #8, %1",
+          .condition = kHasDsp,
+          .movable = true};
+}
+
+// a[0] * b[0] + a[1] * b[1]
+Function dual_multiply() {
+  const auto product = [](int64_t half) {
+    const auto factor = [&](const char* operand) {
+      return loop::cast(kInt32, lane(loop::var(operand, kInt16x2), half));
+    };
+    return factor("a") * factor("b");
+  };
+  return {.name = "smuad",
+          .params = {{"a", kInt16x2}, {"b", kInt16x2}},
+          .body = {},
+          .result = product(0) + product(1),
+          .comment = "the sum of the products of the halves of a and b",
+          .spelling = {},
+          .assembly = "smuad %0, %1, %2",
+          .condition = kHasDsp};
+}
+
 // The low byte of each half of x, sign extended: sxtb16 of a word that is seen as halfwords.
 Function low_bytes() {
   const auto low = [](int64_t i) {
@@ -86,6 +117,8 @@ std::vector<Function> arm_dsp_intrinsics() {
       extend("sxtab16_ror8", "bytes 1 and 3 of x, each added to its half of sum",
              "sxtab16 %0, %1, %2, ror #8", 1, true),
       low_bytes(),
+      dual_multiply(),
+      saturate_int8(),
       multiply_add("smlad", "sum and the products of the halves of a and b", "smlad %0, %1, %2, %0",
                    {0, 1}),
       multiply_add("smlabb", "sum and the product of the low halves of a and b",

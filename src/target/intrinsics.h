@@ -10,7 +10,7 @@
 namespace ingot {
 
 // The Arm DSP extension on halfwords: sxtb16, sxtb16_ror8, sxtab16, sxtab16_ror8, low_bytes,
-// smlad, smlabb, smlatt.
+// saturate_int8, smuad, smlad, smlabb, smlatt.
 std::vector<loop::Function> arm_dsp_intrinsics();
 
 // multiply_add: VMLA of the single-precision units of Cortex-M, which rounds the product and the

@@ -53,6 +53,7 @@ TEST(ArmDspIntrinsics, meanWhatTheManualSays) {
   EXPECT_EQ(halves_of("low_bytes(" + kHalves + ")"), (Two{44, -7}));
   const std::string operands = "(1000, " + kHalves + ", " + kHalves + ")";
   EXPECT_EQ(result_of("y[0] = smlad" + operands), (Two{1000 + 90000 + 49, 0}));
+  EXPECT_EQ(result_of("y[0] = smuad(" + kHalves + ", " + kHalves + ")"), (Two{90000 + 49, 0}));
   EXPECT_EQ(result_of("y[0] = smlabb" + operands), (Two{1000 + 90000, 0}));
   EXPECT_EQ(result_of("y[0] = smlatt" + operands), (Two{1000 + 49, 0}));
 }

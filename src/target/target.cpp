@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "target/intrinsics.h"
+#include "target/vector_intrinsics.h"
 
 namespace ingot {
 namespace {
@@ -27,6 +28,8 @@ Target with_intrinsics(Target target) {
     target.intrinsics.push_back(arm_float_multiply_add());
     target.block = RegisterBlock{};
   }
+  if (target.features.has_avx2) target.vectors = x86_vectors(target.features.has_avx512_vnni);
+  if (target.features.has_mve) target.vectors = mve_vectors();
   if (target.name == "rv32imc") target.block = RegisterBlock{};
   return target;
 }
@@ -53,10 +56,10 @@ std::vector<Target> make_targets() {
            {.has_unaligned_access = false, .has_float32 = false}),
       make("aarch64", "Arm 64 bits (Armv8-A)", {"-march=armv8-a", "-O2", "-ffp-contract=off"},
            {.has_neon = true}),
-      make("x86-64-v3", "x86-64 with AVX2", {"-march=x86-64-v3", "-O2", "-ffp-contract=off"},
-           {.has_avx2 = true}),
+      make("x86-64-v3", "x86-64 with AVX2",
+           {"-march=x86-64-v3", "-O2", "-ffp-contract=off", "-Wno-psabi"}, {.has_avx2 = true}),
       make("x86-64-avx512vnni", "x86-64 with AVX-512 VNNI",
-           {"-march=x86-64-v4", "-mavx512vnni", "-O2", "-ffp-contract=off"},
+           {"-march=x86-64-v4", "-mavx512vnni", "-O2", "-ffp-contract=off", "-Wno-psabi"},
            {.has_avx2 = true, .has_avx512_vnni = true}),
   };
 }

@@ -3,6 +3,7 @@
 // toolchain read what they need from it; a new core is a new value, not a new case elsewhere.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,14 @@ struct TargetFeatures {
   bool has_float32 = true;  // in hardware
 };
 
+// What the C of wide vectors has in place of the general text where the preprocessor's `condition`
+// holds: by the name of the function (emit/vectors.h), statements over its parameters.
+struct VectorExtension {
+  std::string condition;
+  std::string header;
+  std::map<std::string, std::string> operations;
+};
+
 // The outputs that a core's registers hold the sums of, in loops without vectors.
 struct RegisterBlock {
   int64_t channels = 4;
@@ -43,6 +52,7 @@ struct Target {
   std::optional<RegisterBlock> block;  // for floats, and for bytes where there is nothing better
   // Headers that the spellings need: "arm_acle.h".
   std::vector<std::string> headers;
+  VectorExtension vectors = {};
 
   // The intrinsic for a float's sum + a * b, rounded twice, if there is one.
   std::optional<loop::Function> multiply_add() const;

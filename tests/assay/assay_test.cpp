@@ -409,7 +409,7 @@ TEST(Assay, RefusesTruncatedFiles) {
 
 std::string text_of(const Compiled& compiled, std::string_view suffix) {
   for (const OutputFile& file : compiled.files) {
-    if (file.name.ends_with(suffix)) return file.bytes;
+    if (file.name.ends_with(suffix)) return file.bytes.str();
   }
   return "";
 }

@@ -17,9 +17,9 @@
 namespace ingot::testing {
 namespace {
 
-const std::string& file_ending(const Compiled& compiled, std::string_view ending) {
+std::string file_ending(const Compiled& compiled, std::string_view ending) {
   for (const OutputFile& file : compiled.files) {
-    if (file.name.ends_with(ending)) return file.bytes;
+    if (file.name.ends_with(ending)) return file.bytes.str();
   }
   throw InternalError("there is no " + std::string(ending));
 }

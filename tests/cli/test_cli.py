@@ -4,7 +4,6 @@
 
     test_cli.py INGOT TFLITE_WRITE SOURCE_FOLDER [TEST...]
 """
-import array
 import copy
 import json
 import os
@@ -14,57 +13,9 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 
-INGOT, TFLITE_WRITE, SOURCE = (os.path.abspath(a) for a in sys.argv[1:4])
-NETWORK = json.loads(pathlib.Path(SOURCE, "tests/support/tflite_write_example.json").read_text())
-
-METADATA_KEYS = {"schema_version", "ingot_version", "name", "model_sha256", "options", "target",
-                 "compile_flags", "arena_bytes", "arena_alignment", "stack_bytes", "weights_bytes", "macs",
-                 "macs_removed", "inputs", "outputs", "operators", "plan"}
-PORT_KEYS = {"name", "c_name", "dtype", "shape", "bytes", "scale", "zero_point", "offset_bytes"}
-OPERATOR_KEYS = {"name", "kind", "macs", "function"}
-PLAN_KEYS = {"order", "buffers", "distances", "lower_bound_bytes", "optimal", "packing_optimal",
-             "order_optimal", "within", "witness"}
-BUFFER_KEYS = {"name", "size_bytes", "alignment", "first", "last", "offset_bytes"}
-
-
-def npy(dtype, shape, data):
-    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape!r}, }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
-
-
-class Cli(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="ingot-cli-")
-        self.addCleanup(self.folder.cleanup)
-        self.model = self.write_model(NETWORK, "net.tflite")
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, content):
-        pathlib.Path(self.path(name)).write_bytes(content)
-        return self.path(name)
-
-    def write_model(self, network, name):
-        subprocess.run([TFLITE_WRITE, "-", self.path(name)], input=json.dumps(network), text=True, check=True)
-        return self.path(name)
-
-    def ingot(self, *arguments, code=0, cwd=None, env=None):
-        done = subprocess.run([INGOT, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=cwd,
-                              env=dict(os.environ, **(env or {})))
-        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
-        return done
-
-    def json_of(self, *arguments, code=0):
-        return json.loads(self.ingot(*arguments, code=code).stdout)
-
-    def compiled(self, *options, folder="out", model=None):
-        self.ingot("compile", model or self.model, "-o", self.path(folder), *options)
-        return {p.name: p.read_bytes() for p in pathlib.Path(self.path(folder)).rglob("*") if p.is_file()}
+from command_line import BUFFER_KEYS, Cli, INGOT, METADATA_KEYS, NETWORK, OPERATOR_KEYS, PLAN_KEYS, PORT_KEYS, SOURCE
 
 
 class Compile(Cli):
@@ -347,122 +298,6 @@ class Inspect(Cli):
                 self.assertEqual(cell, "." if not here else here[0] if len(here) == 1 else "*")
         self.assertIn("alive together at step", text)
         self.assertRegex(text, rf"(?m)^ +{arena} bytes are left$")
-
-
-class Run(Cli):
-    def test_raw_and_npy_inputs_agree(self):
-        raw = self.write("x.bin", bytes([1, 255, 7]))
-        array_file = self.write("x.npy", npy("|i1", (1, 3), bytes([1, 255, 7])))
-        first = self.json_of("run", self.model, "--input", raw, "--json")
-        second = self.json_of("run", self.model, "--input", array_file, "--json")
-        self.assertEqual(first, second)
-        output = first["outputs"][0]
-        self.assertEqual((output["name"], output["dtype"], output["shape"]), ("y", "int8", [1, 4]))
-        self.assertEqual(len(output["data"]), 4)
-        # A softmax: its probabilities, in units of 1/256, add up to about 1.
-        self.assertAlmostEqual(sum(v + 128 for v in output["data"]) / 256, 1, delta=0.03)
-
-    def test_outputs_as_npy(self):
-        raw = self.write("x.bin", bytes([1, 255, 7]))
-        data = self.json_of("run", self.model, "--input", raw, "--json")["outputs"][0]["data"]
-        self.assertEqual(self.ingot("run", self.model, "-i", raw, "-o", self.path("out")).stdout, "")
-        written = pathlib.Path(self.path("out/y.npy")).read_bytes()
-        self.assertEqual(written, npy("|i1", (1, 4), array.array("b", data).tobytes()))
-
-    def test_wrong_inputs(self):
-        self.ingot("run", self.model, code=2)
-        self.ingot("run", self.model, "-i", self.path("absent.npy"), code=1)
-        self.ingot("run", self.model, "-i", self.write("short.bin", b"ab"), code=1)
-        done = self.ingot("run", self.model, "-i", self.write("f.npy", npy("<f4", (1, 3), bytes(12))), code=1)
-        self.assertIn("float32[1,3]", done.stderr)
-        self.assertIn("int8[1,3]", done.stderr)
-
-
-class Validate(Cli):
-    KEYS = {"equal", "compared", "different", "max_difference", "vectors"}
-
-    def vectors(self, change=0):
-        inputs = bytes([1, 255, 7])
-        raw = self.write("x.bin", inputs)
-        data = self.json_of("run", self.model, "--input", raw, "--json")["outputs"][0]["data"]
-        data[0] += change
-        os.makedirs(self.path("vectors"), exist_ok=True)
-        desc = {"inputs": [{"name": "x", "type": "int8", "shape": [1, 3]}],
-                "outputs": [{"name": "y", "type": "int8", "shape": [1, 4]}], "vectors": [0]}
-        self.write("vectors/desc.json", json.dumps(desc).encode())
-        self.write("vectors/0.in0.bin", inputs)
-        self.write("vectors/0.out0.bin", array.array("b", data).tobytes())
-        return self.path("vectors")
-
-    def test_random_vectors(self):
-        result = self.json_of("validate", self.model, "--random", "5", "--seed", "1", "--json")
-        self.assertLessEqual(self.KEYS, set(result))
-        self.assertEqual((result["equal"], result["compared"], result["different"], result["vectors"]),
-                         (True, 20, 0, 5))
-        self.assertIn("equal on c99", self.ingot("validate", self.model).stdout)
-
-    def test_layers(self):
-        result = self.json_of("validate", self.model, "--layers", "--json")
-        self.assertTrue(result["equal"])
-        names = {t["name"] for t in result["tensors"]}
-        self.assertLessEqual({"y", "hidden", "logits"}, names)
-
-    def test_recorded_vectors(self):
-        self.assertTrue(self.json_of("validate", self.model, "--vectors", self.vectors(), "--json")["equal"])
-        result = self.json_of("validate", self.model, "--vectors", self.vectors(change=-1), "--json", code=4)
-        self.assertEqual((result["equal"], result["different"], result["max_difference"]), (False, 1, 1))
-        text = self.ingot("validate", self.model, "--vectors", self.vectors(change=-1), code=4).stdout
-        self.assertIn('"y": 1 of 4 elements differ', text)
-
-    def test_shadow(self):
-        for options in ([], ["--layers"], ["--io", "arena", "--reuse-inputs"]):
-            result = self.json_of("validate", self.model, "--shadow", "--json", *options)
-            self.assertEqual((result["equal"], result["violations"]), (True, []))
-
-    def test_damaged_vectors(self):
-        folder = self.vectors()
-        self.write("vectors/0.out0.bin", b"abc")
-        self.ingot("validate", self.model, "--vectors", folder, code=1)
-        self.write("vectors/desc.json", b"{")
-        self.ingot("validate", self.model, "--vectors", folder, code=1)
-        self.ingot("validate", self.model, "--vectors", self.path("nowhere"), code=1)
-
-    def test_usage_and_missing_programs(self):
-        self.ingot("validate", self.model, "--target", "rv32imc", code=2)
-        self.ingot("validate", self.model, "--cc", "no-such-compiler", code=5)
-        done = self.ingot("validate", self.model, "--target", "cortex-m4", code=5, env={"PATH": "/nonexistent"})
-        self.assertIn("gcc-arm-none-eabi", done.stderr)
-
-    def test_on_cores_the_stack_stays_below_its_bound(self):
-        if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
-            self.skipTest("arm-none-eabi-gcc or qemu-system-arm is not installed")
-        for target in ("cortex-m0plus", "cortex-m4", "cortex-m55"):
-            result = self.json_of("validate", self.model, "--target", target, "--random", "2", "--json")
-            self.assertTrue(result["equal"], result)
-            bound = json.loads(self.compiled("--target", target)["net.json"])["stack_bytes"]
-            self.assertGreater(result["stack_bytes"], 0)
-            self.assertLessEqual(result["stack_bytes"], bound)
-
-
-class Bench(Cli):
-    def test_on_the_host(self):
-        result = self.json_of("bench", self.model, "--runs", "5", "--layers", "--json")
-        self.assertEqual(result["target"], "c99")
-        self.assertIsNone(result["instructions"])
-        self.assertGreater(result["nanoseconds"], 0)
-        self.assertEqual([layer["kind"] for layer in result["layers"]],
-                         ["fully_connected", "fully_connected", "softmax"])
-
-    def test_on_a_core_counts_are_exact(self):
-        if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
-            self.skipTest("arm-none-eabi-gcc or qemu-system-arm is not installed")
-        results = [self.json_of("bench", self.model, "--target", "cortex-m4", "--json") for _ in range(2)]
-        self.assertEqual(results[0], results[1])
-        self.assertGreater(results[0]["instructions"], 100)
-        self.assertIsNone(results[0]["nanoseconds"])
-        layers = self.json_of("bench", self.model, "--target", "cortex-m4", "--layers", "--json")["layers"]
-        self.assertEqual(len(layers), 3)
-        self.assertTrue(all(layer["instructions"] > 0 for layer in layers))
 
 
 class Plan(Cli):

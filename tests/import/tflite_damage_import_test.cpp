@@ -79,7 +79,7 @@ TEST(TfliteDamage, SeededCorruption) {
   EXPECT_GT(num_refused, 300);
 }
 
-// Z06: every byte on its own, so that every offset and length is hit.
+// Z06, K01: every byte on its own, so that every offset and length is hit.
 TEST(TfliteDamage, EveryByteOfAModel) {
   const std::vector<uint8_t> file = good_model().bytes();
   for (int64_t i = 0; i < std::ssize(file); ++i) {
@@ -131,7 +131,7 @@ TEST(TfliteForms, OperatorCodesOldAndNew) {
   EXPECT_THAT(faults_of(late.bytes()), ElementsAre(HasSubstr("GELU \"y\" (operator 0)")));
 }
 
-// T03: what is empty may be absent. The packer writes no vector that is empty.
+// T03, K05: what is empty may be absent. The packer writes no vector that is empty.
 TEST(TfliteForms, AbsentVectorsAreEmpty) {
   TfliteWriter w;
   w.graph().tensors.push_back(std::make_unique<format::TensorT>());  // no shape, name, buffer, ...

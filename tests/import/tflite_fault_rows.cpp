@@ -31,6 +31,7 @@ std::vector<FaultRow> structure_rows() {
          w.model().operator_codes.at(0)->deprecated_builtin_code = -3;
        },
        "operator code -3 \"conv\""},
+      // K06.
       {"an input twice",
        [](auto& w) {
          w.graph().inputs = {0, 0};
@@ -70,6 +71,7 @@ std::vector<FaultRow> structure_rows() {
          w.output(w.tensor("loose", {DType::kInt8, {1}, kQ}));
        },
        "the caller reads it, but it has no data"},
+      // K07.
       {"an operator reads itself", [](auto& w) { operator_at(w, 1).inputs = {4}; },
        "model-graph: MAX_POOL_2D \"pooled\" (operator 1): the operator waits for its own result"},
       {"a ring",
@@ -103,6 +105,7 @@ std::vector<FaultRow> tensor_rows() {
       // Q19.
       {"int4", type(format::TensorType::INT4), "elements of type INT4"},
       {"no type", type(format::TensorType(100)), "elements of type number 100"},
+      // Z13, K13.
       {"sparse",
        [](auto& w) {
          w.tensor_at(kFilter).sparsity = std::make_unique<format::SparsityParametersT>();
@@ -111,9 +114,11 @@ std::vector<FaultRow> tensor_rows() {
       {"variable", [](auto& w) { w.tensor_at(kX).is_variable = true; }, "variables (tensors that"},
       {"external", [](auto& w) { w.tensor_at(kFilter).external_buffer = 1; },
        "data in a file of their own"},
+      // Z05.
       {"rank 300", dims(std::vector<int32_t>(300, 1)),
        "model-limit: tensor \"x\" (index 0): the rank is 300, at most 8"},
       {"rank 9", dims(std::vector<int32_t>(9, 1)), "the rank is 9"},
+      // Z03, K03.
       {"65536 x 65536", dims({65536, 65536}), "int8[65536,65536] is larger than 2147483648 bytes"},
       {"2^31 x 2 x 2", dims({2147483647, 2, 2}), "is larger than"},
       {"product beyond int64", dims({2147483647, 2147483647, 2147483647}), "is larger than"},
@@ -125,6 +130,7 @@ std::vector<FaultRow> tensor_rows() {
          w.tensor_at(kX).shape_signature = {-1, 4};
        },
        "the shape has rank 4, its signature has rank 2"},
+      // Z12, K10.
       {"data too short",
        [](auto& w) { w.model().buffers.at(w.tensor_at(kFilter).buffer)->data.pop_back(); },
        "constant-size: tensor \"filter\" (index 1): its data are 23 bytes, int8[3,2,2,2] asks for "
@@ -139,6 +145,7 @@ std::vector<FaultRow> tensor_rows() {
          buffer.size = uint64_t{1} << 63;
        },
        "model-index: tensor \"filter\" (index 1): its data are 9223372036854775808 bytes at"},
+      // K12.
       {"scale 0", scale(0), "quantization-malformed: tensor \"x\" (index 0): the scale 0 is not"},
       {"scale negative", scale(-1), "the scale -1 is not finite and above 0"},
       {"scale infinite", scale(std::numeric_limits<float>::infinity()), "the scale inf"},
@@ -187,12 +194,14 @@ std::vector<FaultRow> operator_rows() {
        },
        "operator-unsupported: CUSTOM \"Ethos\\x0a\\\"U\\\"\" \"z\" (operator 5): the operator is "
        "not supported"},
+      // Z09, K07.
       {"calling itself",
        [](auto& w) {
          format::WhileOptionsT loop;
          w.op(BuiltinOperator::WHILE, {0}, {w.tensor("z", {DType::kInt8, {1}, kQ})}, loop);
        },
        "WHILE \"z\" (operator 5): the operator is not supported"},
+      // Z08, K04.
       {"stride 0", conv(&Conv2DOptionsT::stride_h, 0),
        "operator-malformed: CONV_2D \"conv\" (operator 0): the stride is 0x1, at least 1x1"},
       {"stride negative", conv(&Conv2DOptionsT::stride_w, -2147483647),
@@ -231,6 +240,7 @@ std::vector<FaultRow> operator_rows() {
          w.tensor_at(kX).shape = {4, 4, 2};
        },
        "the input has rank 3 instead of 4"},
+      // K14.
       {"options of another operator",
        [](auto& w) { operator_at(w, 0).builtin_options.Set(Pool2DOptionsT()); },
        "its options are Pool2DOptions, of another operator"},
@@ -285,6 +295,7 @@ std::vector<FaultRow> operator_rows() {
        "operator-unsupported: MEAN \"y\" (operator 4): the list of axes is not constant"},
       {"axes of type int8", [](auto& w) { operator_at(w, 4).inputs.at(1) = 5; },
        "the list of axes is of type int8 instead of int32"},
+      // K17.
       {"thousands of axes", [](auto& w) { set_integers(w, "y/axes", std::vector<int32_t>(1000)); },
        "the list of axes has 1000 elements, at most 64 make sense"},
       {"new shape of other size", [](auto& w) { set_integers(w, "flat/shape", {3}); },
@@ -294,6 +305,7 @@ std::vector<FaultRow> operator_rows() {
          set_integers(w, "flat/shape", {-1, -1});
        },
        "the new shape [-1,-1] makes no sense"},
+      // Z05.
       {"new shape of 64 extents",
        [](auto& w) { set_integers(w, "flat/shape", std::vector<int32_t>(64, 1)); },
        "does not hold 2 elements"},

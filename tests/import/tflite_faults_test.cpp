@@ -32,7 +32,7 @@ TEST(TfliteFaults, EachHasItsMessage) {
   }
 }
 
-// Z02: each index of the file, too low and too high.
+// Z02, K02: each index of the file, too low and too high.
 TEST(TfliteFaults, EveryIndexIsChecked) {
   const auto expect_refused = [](const char* what,
                                  const std::function<void(TfliteWriter&)>& change) {
@@ -80,7 +80,7 @@ TEST(TfliteFaults, EveryAxisIsChecked) {
   }
 }
 
-// Z01, T07: what is not a model at all.
+// Z01, T07, K01: what is not a model at all.
 TEST(TfliteFaults, ForeignFiles) {
   const std::vector<uint8_t> good = good_model().bytes();
   const auto with_identifier = [&](std::string_view text) {
@@ -134,7 +134,7 @@ TEST(TfliteFaults, NotesEndAfterAFewTensors) {
   EXPECT_EQ(result.error()[0].notes.back(), "...");
 }
 
-// Z18: limits hold before memory is asked for.
+// Z18, K09: limits hold before memory is asked for.
 TEST(TfliteFaults, LimitsHold) {
   const std::vector<uint8_t> file = good_model().bytes();
   const struct {
@@ -144,6 +144,11 @@ TEST(TfliteFaults, LimitsHold) {
   } limits[] = {
       {&ImportLimits::operators, 4, "the model has 5 operators, at most 4 are supported"},
       {&ImportLimits::tensors, 10, "tensors, at most 10 are supported"},
+      {&ImportLimits::buffers, 3, "buffers, at most 3 are supported"},
+      {&ImportLimits::ports, 1, "the model has 2 inputs and outputs, at most 1 are supported"},
+      {&ImportLimits::operands, 3,
+       "operator 0: it has 4 inputs and outputs, at most 3 are supported"},
+      {&ImportLimits::constant_bytes_read, 60, "bytes of constants, at most 60 are supported"},
       {&ImportLimits::indices, 16, "inputs and outputs of operators, at most 16"},
       {&ImportLimits::constant_bytes, 47, "the constants up to here are larger than 47 bytes"},
       {&ImportLimits::tensor_bytes, 47, "int8[1,4,4,3] is larger than 47 bytes"},
@@ -158,8 +163,8 @@ TEST(TfliteFaults, LimitsHold) {
   }
 }
 
-// Constants that share a buffer count once, and are one in memory.
-TEST(TfliteFaults, SharedBuffersCountOnce) {
+// Constants that share a buffer are one in memory, but count for each tensor: C has them for each.
+TEST(TfliteFaults, SharedBuffersAreOneInMemory) {
   TfliteWriter w;
   const int64_t x = w.input("x", {DType::kInt8, {4}, kQ});
   const int64_t c = w.constant("c", {DType::kInt8, {4}, kQ}, std::vector<int8_t>(4));
@@ -170,13 +175,16 @@ TEST(TfliteFaults, SharedBuffersCountOnce) {
   }
   w.output(y);
   ImportOptions import_options;
-  import_options.limits.constant_bytes = 4;
+  import_options.limits.constant_bytes = 44;
   const Graph graph = imported(w.bytes(), import_options);
   std::set<const uint8_t*> addresses;
   for (const Value& value : graph.values) {
     if (value.constant) addresses.insert(value.constant->view().data());
   }
   EXPECT_THAT(addresses, SizeIs(1));
+  import_options.limits.constant_bytes = 43;
+  EXPECT_THAT(faults_of(w.bytes(), import_options),
+              Contains(HasSubstr("the constants up to here are larger than 43 bytes")));
 }
 
 TEST(TfliteFaults, EveryCodeOfTheImporterIsExercised) {

@@ -347,7 +347,7 @@ TEST(TfliteOperators, LoneActivations) {
   EXPECT_EQ(statement(graph), "clamp(low=-7, high=127) y/pre_activation sources 0");
 }
 
-// Without a table of options the format's defaults hold, where they make sense.
+// K05: without a table of options the format's defaults hold, where they make sense.
 TEST(TfliteOperators, MissingOptionsAreTheDefaults) {
   const auto without_options = [](const Build& build) {
     return [=](TfliteWriter& w) {

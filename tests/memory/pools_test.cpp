@@ -34,7 +34,7 @@ Compiled compiled_with(const SampleModel& model, const CompileOptions& options) 
 
 std::string text_of(const Compiled& compiled, std::string_view suffix) {
   for (const OutputFile& file : compiled.files) {
-    if (file.name.ends_with(suffix)) return file.bytes;
+    if (file.name.ends_with(suffix)) return file.bytes.str();
   }
   return "";
 }

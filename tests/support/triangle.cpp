@@ -131,7 +131,8 @@ std::string fault_of(const OneNode& node, const loop::Program& program) {
 loop::Program program_of(const OneNode& node) {
   const OneNode full = with_data(node);
   const Graph graph = graph_of(full);
-  LoweredKernel lowered = lower_node(graph, graph.nodes.front(), full.rounding);
+  PlaneSearches searches;
+  LoweredKernel lowered = lower_node(graph, graph.nodes.front(), full.rounding, searches);
   lowered.kernel.name = "kernel";
   loop::Program program;
   program.name = "one_node";

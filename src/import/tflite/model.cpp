@@ -22,7 +22,7 @@ std::string_view text_at(std::span<const uint8_t> bytes, size_t offset) {
 
 bool check_container(std::span<const uint8_t> bytes, Report& report) {
   if (static_cast<int64_t>(bytes.size()) > kLargestFileBytes) {
-    report.error(Code::kFileTooLarge, "", "the model is larger than 512 MiB");
+    report.error(Code::kFileTooLarge, "", "the model is larger than 160 MiB");
     return false;
   }
   if (bytes.size() < 8) {
@@ -84,15 +84,28 @@ class Reader {
   }
 
   bool check_counts(const format::SubGraph& graph) {
-    int64_t num_indices = size_of(graph.inputs()) + size_of(graph.outputs());
+    const int64_t num_ports = size_of(graph.inputs()) + size_of(graph.outputs());
     if (!check(size_of(graph.operators()), limits_.operators, "operators") ||
-        !check(size_of(graph.tensors()), limits_.tensors, "tensors")) {
+        !check(size_of(graph.tensors()), limits_.tensors, "tensors") ||
+        !check(size_of(model_.table->buffers()), limits_.buffers, "buffers") ||
+        !check(num_ports, limits_.ports, "inputs and outputs")) {
       return false;
     }
-    if (graph.operators()) {
-      for (const format::Operator* op : *graph.operators()) {
-        num_indices += size_of(op->inputs()) + size_of(op->outputs());
+    return !graph.operators() || check_operands(*graph.operators(), num_ports);
+  }
+
+  bool check_operands(const flatbuffers::Vector<flatbuffers::Offset<format::Operator>>& operators,
+                      int64_t num_indices) {
+    for (flatbuffers::uoffset_t i = 0; i < operators.size(); ++i) {
+      const format::Operator& op = *operators.Get(i);
+      const int64_t num_operands = size_of(op.inputs()) + size_of(op.outputs());
+      if (num_operands > limits_.operands) {
+        report_.error(Code::kModelLimit, fmt::format("operator {}", i),
+                      fmt::format("it has {} inputs and outputs, at most {} are supported",
+                                  num_operands, limits_.operands));
+        return false;
       }
+      num_indices += num_operands;
     }
     return check(num_indices, limits_.indices, "inputs and outputs of operators");
   }

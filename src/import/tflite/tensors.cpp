@@ -88,6 +88,7 @@ class Reader {
                     fmt::format("--dim {} names no open extent of an input", quote(key)),
                     "the form is TENSOR:DIMENSION=EXTENT, with dimensions counted from 0");
     }
+    if (!report_.has_errors()) check_reads(tensors);
     return tensors;
   }
 
@@ -106,6 +107,34 @@ class Reader {
       use(op.outputs);
     }
     return is_used;
+  }
+
+  // Folding constants and preparing multipliers takes time and memory for each operator that reads
+  // a constant or its scales.
+  void check_reads(const std::vector<Tensor>& tensors) {
+    int64_t num_bytes = 0;
+    int64_t num_scales = 0;
+    for (const Operator& op : model_.operators) {
+      for (const int64_t input : op.inputs) {
+        if (input < 0) continue;
+        const Tensor& tensor = tensors[static_cast<size_t>(input)];
+        if (tensor.constant) num_bytes += tensor.constant->size();
+        if (!tensor.type.quantization) continue;
+        if (!tensor.type.quantization->per_tensor()) {
+          num_scales += std::ssize(tensor.type.quantization->scales);
+        }
+      }
+    }
+    if (num_bytes > options_.limits.constant_bytes_read) {
+      report_.error(Code::kModelLimit, "",
+                    fmt::format("operators read {} bytes of constants, at most {} are supported",
+                                num_bytes, options_.limits.constant_bytes_read));
+    }
+    if (num_scales > options_.limits.scales) {
+      report_.error(Code::kModelLimit, "",
+                    fmt::format("operators read {} scales, at most {} are supported", num_scales,
+                                options_.limits.scales));
+    }
   }
 
   void error(Code code, std::string what, std::string hint = "") {
@@ -271,16 +300,15 @@ class Reader {
                                              print_plain(tensor.type), tensor.type.size_bytes()));
       return;
     }
-    std::optional<Bytes>& shared = buffers_.at(table.buffer());
-    if (!shared) {
-      num_constant_bytes_ += num_bytes;
-      if (num_constant_bytes_ > options_.limits.constant_bytes) {
-        error(Code::kModelLimit, fmt::format("the constants up to here are larger than {} bytes",
-                                             options_.limits.constant_bytes));
-        return;
-      }
-      shared = Bytes(std::vector<uint8_t>(data->begin(), data->end()));
+    // Tensors share the bytes of a buffer here, but not in the C.
+    num_constant_bytes_ += num_bytes;
+    if (num_constant_bytes_ > options_.limits.constant_bytes) {
+      error(Code::kModelLimit, fmt::format("the constants up to here are larger than {} bytes",
+                                           options_.limits.constant_bytes));
+      return;
     }
+    std::optional<Bytes>& shared = buffers_.at(table.buffer());
+    if (!shared) shared = Bytes(std::vector<uint8_t>(data->begin(), data->end()));
     tensor.constant = shared;
   }
 

@@ -115,7 +115,7 @@ static TABLES_NOINLINE void tables_mean_0(const int8_t *x, float *y) {
     for (int32_t r = 0; r < 6; ++r) {
       sum += x[r * 2 + i];
     }
-    const int32_t v = min_int32(max_int32(requantize(sum, 932067547, 1), -127), 128) - 1;
+    const int32_t v = min_int32(requantize(sum, 932067547, 1), 128) - 1;
     y[i] = (float)(v + 1) * 0.003f;
   }
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/vector_shapes.h"
+
+#include "target/vector_intrinsics.h"
+
+namespace ingot {
+namespace {
+
+using loop::Type;
+using loop::var;
+
+VectorFunctions x86_functions(bool has_avx512) {
+  VectorFunctions functions = {{"rescaled_x8", x86_rescaled(8)}};
+  if (has_avx512) functions.emplace("rescaled_x16", x86_rescaled(16));
+  return functions;
+}
+
+// 32 registers of 16 lanes; VPDPBUSD takes x as unsigned bytes.
+DotShape avx512_dot() {
+  DotShape shape;
+  shape.parts = {{"biased", {DType::kUInt8, 4, true}, "dot_bytes", 4}};
+  shape.x_bias = 128;
+  shape.lanes = {16, 8, 4};
+  shape.most_columns = 6;
+  shape.most_sums = 16;
+  shape.weight_alignment = 64;
+  shape.functions = avx512_vnni_intrinsics();
+  shape.known = x86_functions(true);
+  return shape;
+}
+
+// 16 registers of 8 lanes; VPMADDWD multiplies halfwords.
+DotShape avx2_dot() {
+  DotShape shape;
+  const Type pairs{DType::kInt16, 2};
+  shape.parts = {{"low_pairs", pairs, "dot_pairs", 2}, {"high_pairs", pairs, "dot_pairs", 2}};
+  shape.weight = DType::kInt16;
+  shape.lanes = {8, 4};
+  shape.most_sums = 8;
+  shape.weight_alignment = 32;
+  shape.functions = avx2_intrinsics();
+  shape.known = x86_functions(false);
+  return shape;
+}
+
+// 8 vector registers, but the sums are in core registers of even number, of which there are 7.
+DotShape mve_dot() {
+  DotShape shape;
+  shape.word = 16;
+  shape.parts = {{"", {DType::kInt8, 16}, "dot_x16", 16}};
+  shape.across = true;
+  shape.lanes = {4};
+  shape.most_vectors = 1;
+  shape.most_columns = 2;
+  shape.most_sums = 2;
+  shape.functions = mve_intrinsics();
+  return shape;
+}
+
+VectorFunctions mve_functions() {
+  const Type type{DType::kInt32, 4};
+  loop::Function f;
+  f.name = "requantize_x4";
+  f.params = {{"x", type}, {"multiplier", type}, {"right", type}};
+  f.body = {loop::Let{
+      "high", loop::call("high_product_x4", type, {var("x", type), var("multiplier", type)})}};
+  f.result = loop::call("shifted_x4", type, {var("high", type), var("right", type)});
+  f.comment = "x * multiplier / 2^(31 + right), rounded twice: half up, then half away from zero";
+  return {{f.name, f}};
+}
+
+}  // namespace
+
+std::optional<DotShape> dot_shape_of(const Target& target) {
+  if (target.features.has_avx512_vnni) return avx512_dot();
+  if (target.features.has_avx2) return avx2_dot();
+  if (!target.features.has_mve) return std::nullopt;
+  DotShape shape = mve_dot();
+  shape.known = mve_functions();
+  return shape;
+}
+
+std::optional<TermShape> term_shape_of(const Target& target) {
+  const TargetFeatures& has = target.features;
+  TermShape shape;
+  if (has.has_avx512_vnni) {
+    shape.lanes = {16, 8, 4};
+    shape.most_sums = 16;
+    shape.known = x86_functions(true);
+  } else if (has.has_avx2) {
+    shape.lanes = {8, 4};
+    shape.known = x86_functions(false);
+  } else if (has.has_neon) {
+    shape.lanes = {4};
+    shape.most_sums = 16;
+  } else if (has.has_mve) {
+    shape.lanes = {4};
+    shape.most_vectors = 2;
+    shape.most_sums = 6;
+    shape.add_scaled = "add_scaled";
+    shape.functions = mve_intrinsics();
+    shape.known = mve_functions();
+  } else {
+    return std::nullopt;
+  }
+  return shape;
+}
+
+}  // namespace ingot

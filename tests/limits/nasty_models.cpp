@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/limits/nasty_models.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "tests/support/tflite_writer.h"
+
+namespace ingot::testing {
+namespace {
+
+using File = std::vector<uint8_t>;
+
+constexpr int32_t kMaxInt = std::numeric_limits<int32_t>::max();
+const Quantization kQ = per_tensor(0.5F, 3);
+
+TensorType int8(const Shape& shape) { return {DType::kInt8, shape, kQ}; }
+
+Bytes zeros(int64_t size) { return Bytes(std::vector<uint8_t>(static_cast<size_t>(size))); }
+
+// A chain in which every second operator cannot be fused into the one before.
+File chain(int64_t operators) {
+  TfliteWriter w;
+  int64_t x = w.input("x", int8({1, 2, 2, 4}));
+  for (int64_t i = 0; i < operators; ++i) {
+    const std::string name = fmt::format("t{}", i);
+    x = i % 2 == 0 ? w.max_pool_2d(name, x, {.filter_h = 2, .padding = Padding::SAME})
+                   : w.relu(name, x, kQ);
+  }
+  w.output(x);
+  return w.bytes();
+}
+
+File concatenation(int64_t pieces) {
+  TfliteWriter w;
+  const int64_t x = w.input("x", int8({1, 3}));
+  std::vector<int64_t> inputs;
+  for (int64_t i = 0; i < pieces; ++i) {
+    inputs.push_back(w.quantize(fmt::format("t{}", i), x, DType::kInt8, per_tensor(0.25F, 1)));
+  }
+  w.output(w.concatenation("y", inputs, 1));
+  return w.bytes();
+}
+
+// All results wait for a sum in the reverse order of their making. They differ from each other: a
+// chain of equal operators that do nothing the second time would be one.
+File alive_together(int64_t tensors) {
+  TfliteWriter w;
+  int64_t x = w.input("x", int8({1, 5}));
+  std::vector<int64_t> waiting;
+  for (int64_t i = 0; i < tensors; ++i) {
+    x = w.add(fmt::format("t{}", i), x, x, per_tensor(0.5F, i % 2));
+    waiting.push_back(x);
+  }
+  for (int64_t i = tensors - 1; i-- > 0;) {
+    x = w.add(fmt::format("s{}", i), x, waiting[static_cast<size_t>(i)], kQ);
+  }
+  w.output(x);
+  return w.bytes();
+}
+
+// No two layers have the same shapes, so each has a kernel of its own.
+File different_kernels(int64_t layers) {
+  const auto units = [](int64_t i) { return 1 + (i % 2 == 0 ? i % 97 : i / 2 % 89); };
+  TfliteWriter w;
+  int64_t x = w.input("x", int8({1, units(0)}));
+  for (int64_t i = 0; i < layers; ++i) {
+    const Shape shape = {units(i + 1), units(i)};
+    const int64_t filter =
+        w.constant(fmt::format("w{}", i), {DType::kInt8, shape, per_tensor(0.01F, 0)},
+                   zeros(shape[0] * shape[1]));
+    x = w.fully_connected(fmt::format("t{}", i), x, filter, kAbsent, per_tensor(0.5F, i % 100));
+  }
+  w.output(x);
+  return w.bytes();
+}
+
+File of_shape(const std::vector<int32_t>& shape) {
+  TfliteWriter w;
+  const int64_t x = w.input("x", int8({1}));
+  const int64_t y = w.relu("y", x, kQ);
+  for (const int64_t t : {x, y}) w.tensor_at(t).shape = shape;
+  w.output(y);
+  return w.bytes();
+}
+
+File ring(int64_t operators) {
+  TfliteWriter w;
+  const int64_t first = w.tensor("first", int8({1}));
+  int64_t x = first;
+  for (int64_t i = 0; i < operators; ++i) x = w.relu(fmt::format("t{}", i), x, kQ);
+  w.append(w.opcode(BuiltinOperator::RELU, "", 1), {x}, {first});
+  w.output(x);
+  return w.bytes();
+}
+
+File unsupported(int64_t operators) {
+  TfliteWriter w;
+  int64_t x = w.input("x", int8({1}));
+  for (int64_t i = 0; i < operators; ++i) {
+    const int64_t y = w.tensor(std::string(200, 'n') + std::to_string(i), int8({1}));
+    w.custom("strange", {x}, {y}, std::vector<uint8_t>(64));
+    x = y;
+  }
+  w.output(x);
+  return w.bytes();
+}
+
+File custom_options() {
+  TfliteWriter w;
+  const int64_t x = w.input("x", int8({1}));
+  const int64_t y = w.output(w.tensor("y", int8({1})));
+  w.custom("strange", {x}, {y}, std::vector<uint8_t>(50 << 20));
+  return w.bytes();
+}
+
+File name_of_bytes(int64_t size) {
+  TfliteWriter w;
+  const int64_t x = w.input(std::string(static_cast<size_t>(size), '%'), int8({1}));
+  w.output(w.relu(std::string(static_cast<size_t>(size), '/'), x, kQ));
+  return w.bytes();
+}
+
+// Layers on constants, which could all be computed at compile time, in far too long a time.
+File constant_layers(int64_t layers, int64_t width) {
+  TfliteWriter w;
+  const int64_t filter =
+      w.constant("w", {DType::kInt8, {width, width}, per_tensor(0.01F, 0)}, zeros(width * width));
+  int64_t x = w.constant("x", int8({1, width}), zeros(width));
+  for (int64_t i = 0; i < layers; ++i) {
+    x = w.fully_connected(fmt::format("t{}", i), x, filter, kAbsent, kQ);
+  }
+  w.output(x);
+  return w.bytes();
+}
+
+// A window that is larger than every image, over a constant.
+File constant_pool() {
+  TfliteWriter w;
+  const int64_t x = w.constant("x", int8({1, 64, 64, 16}), zeros(64 * 64 * 16));
+  w.output(w.max_pool_2d(
+      "y", x, {.filter_h = kMaxInt / 4, .filter_w = kMaxInt / 4, .padding = Padding::SAME}));
+  return w.bytes();
+}
+
+File dilated(int64_t dilation) {
+  TfliteWriter w;
+  const int64_t x = w.input("x", int8({1, 4, 4, 1}));
+  const int64_t filter =
+      w.constant("w", {DType::kInt8, {1, 3, 3, 1}, per_tensor(0.01F, 0)}, zeros(9));
+  w.output(
+      w.conv_2d("y", x, filter, kAbsent, {.dilation_h = dilation, .dilation_w = dilation}, kQ));
+  return w.bytes();
+}
+
+File convolutions_of_large_images(int64_t layers) {
+  TfliteWriter w;
+  const int64_t filter =
+      w.constant("w", {DType::kInt8, {1, 64, 64, 1}, per_tensor(0.01F, 0)}, zeros(64 * 64));
+  int64_t x = w.input("x", int8({1, 32768, 32768, 1}));
+  for (int64_t i = 0; i < layers; ++i) {
+    x = w.conv_2d(fmt::format("t{}", i), x, filter, kAbsent, {}, kQ);
+  }
+  w.output(x);
+  return w.bytes();
+}
+
+File scales_of(int64_t channels, int64_t readers) {
+  TfliteWriter w;
+  Quantization per_channel;
+  per_channel.scales.assign(static_cast<size_t>(channels), 0.01F);
+  per_channel.zero_points.assign(static_cast<size_t>(channels), 0);
+  per_channel.axis = 0;
+  const int64_t x = w.input("x", int8({1, 1}));
+  const int64_t filter =
+      w.constant("w", {DType::kInt8, {channels, 1}, per_channel}, zeros(channels));
+  for (int64_t i = 0; i < readers; ++i) {
+    w.output(w.fully_connected(fmt::format("t{}", i), x, filter, kAbsent, kQ));
+  }
+  return w.bytes();
+}
+
+// Half precision that a later operator makes twice as large.
+File half_weights(int64_t megabytes) {
+  TfliteWriter w;
+  const int64_t rows = megabytes << 9;
+  const int64_t x = w.input("x", {DType::kFloat32, {1, 1024}, std::nullopt});
+  for (int64_t i = 0; i < 8; ++i) {
+    const int64_t half =
+        w.constant(fmt::format("h{}", i), {DType::kFloat16, {rows / 8, 1024}, std::nullopt},
+                   zeros((megabytes << 20) / 8));
+    const int64_t filter = w.dequantize(fmt::format("w{}", i), half);
+    w.output(w.fully_connected(fmt::format("y{}", i), x, filter, kAbsent, std::nullopt));
+  }
+  return w.bytes();
+}
+
+}  // namespace
+
+std::vector<NastyModel> large_models() {
+  return {
+      // K07.
+      {"a chain of all the operators there may be", [] { return chain(32768); }, "", 8},
+      {"one operator more", [] { return chain(32769); }, "32769 operators, at most 32768"},
+      {"a ring", [] { return ring(30000); }, "waits for its own result"},
+      {"many unsupported operators", [] { return unsupported(30000); }, "more such messages"},
+      {"large custom options", [] { return custom_options(); }, "\"strange\""},
+      {"long names", [] { return name_of_bytes(32 << 20); }},
+      {"many pieces", [] { return concatenation(4000); }, "", 6},
+      {"too many pieces", [] { return concatenation(5000); }, "5001 inputs and outputs"},
+      // K09.
+      {"many tensors alive together", [] { return alive_together(5000); }, "", 6},
+      {"too many tensors alive together", [] { return alive_together(12000); },
+       "pairs of tensors are alive together"},
+      {"many different kernels", [] { return different_kernels(2000); }, "", 8},
+      {"too many different kernels", [] { return different_kernels(16000); },
+       "loop text for different operators", 6},
+      // Z05.
+      {"rank 1,000,000", [] { return of_shape(std::vector<int32_t>(1000000, 1)); },
+       "the rank is 1000000"},
+      {"a product beyond 32 bits",
+       [] {
+         return of_shape({65536, 65536});
+       },
+       "is larger than"},
+      // Z03, K03.
+      {"a product beyond 64 bits",
+       [] {
+         return of_shape({kMaxInt, kMaxInt, kMaxInt, kMaxInt});
+       },
+       "is larger than"},
+      {"the largest tensor",
+       [] {
+         return of_shape({65535, 32768});
+       }},
+      {"a tensor of 2^31 elements",
+       [] {
+         return of_shape({65536, 32768});
+       },
+       "at most 2147483647 elements"},
+      {"a zero among huge extents",
+       [] {
+         return of_shape({kMaxInt, 0, kMaxInt, kMaxInt});
+       },
+       "is larger than"},
+      // K08.
+      {"layers on constants", [] { return constant_layers(100, 2048); }},
+      {"a huge window over a constant", [] { return constant_pool(); }},
+      {"huge dilation", [] { return dilated(kMaxInt / 8); }},
+      {"too large a dilation", [] { return dilated(kMaxInt); }, "the dilation is 2147483647"},
+      {"convolutions of large images", [] { return convolutions_of_large_images(8); }},
+      {"too many multiplications", [] { return convolutions_of_large_images(300); },
+       "multiply-accumulates"},
+      {"many scales", [] { return scales_of(300000, 3); }, "", 6},
+      {"too many scales", [] { return scales_of(300000, 4); }, "scales, at most"},
+      {"half precision", [] { return half_weights(32); }, "", 20},
+  };
+}
+
+}  // namespace ingot::testing
