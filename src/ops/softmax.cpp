@@ -139,11 +139,10 @@ loop::Function leading_zeros_function() {
   body.push_back(loop::Let{"n", lit(1)});
   body.push_back(loop::Let{"v", var("x")});
   for (const int64_t bits : {16, 8, 4, 2, 1}) {
-    loop::Block shift = {loop::Assign{"n", var("n") + bits}};
-    // Nobody reads v after the last step.
-    if (bits > 1) shift.push_back(loop::Assign{"v", loop::shl(var("v"), bits)});
     body.push_back(
-        loop::If{loop::less(var("v"), lit(int64_t{1} << (31 - bits))), std::move(shift), {}});
+        loop::If{loop::less(var("v"), lit(int64_t{1} << (31 - bits))),
+                 {loop::Assign{"v", loop::shl(var("v"), bits)}, loop::Assign{"n", var("n") + bits}},
+                 {}});
   }
   return {"leading_zeros",
           {{"x", loop::kInt32}},
