@@ -10,6 +10,7 @@
 
 #include "cli/diagnostics_text.h"
 #include "cli/model_arguments.h"
+#include "cli/nearest.h"
 #include "driver/compile.h"
 
 namespace ingot::cli {
@@ -73,6 +74,26 @@ void add_commands(CLI::App& app, Session& session) {
                "how messages are written to standard error", {"text", "json"});
     command->get_formatter()->column_width(34);
   }
+}
+
+// A command or an option of the command that `argv` may have meant by a word that is none.
+std::string correction_of(const CLI::App& app, int argc, char** argv) {
+  const std::vector<const CLI::App*> chosen = app.get_subcommands(nullptr);
+  std::vector<std::string> known;
+  if (app.get_subcommands().empty()) {
+    for (const CLI::App* command : chosen) known.push_back(command->get_name());
+    return argc > 1 ? did_you_mean(argv[1], known) : "";
+  }
+  for (const CLI::Option* option : app.get_subcommands().front()->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view whole = argv[i];
+    const std::string_view word = whole.substr(0, whole.find('='));
+    if (!word.starts_with("--") || std::ranges::find(known, word) != known.end()) continue;
+    return did_you_mean(word, known);
+  }
+  return "";
 }
 
 // The name of the command that was understood so far, for the hint.
@@ -165,7 +186,9 @@ int run(int argc, char** argv) {
     return app.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
     if (asks_for_json(argc, argv)) session.diagnostics_format = "json";
-    return report_usage(session, fault_of(app, error, argc, argv), help_of(app));
+    const std::string correction = correction_of(app, argc, argv);
+    return report_usage(session, fault_of(app, error, argc, argv),
+                        correction.empty() ? help_of(app) : correction + " " + help_of(app));
   } catch (const std::system_error& error) {
     // fmt::print throws where fprintf would say that it could not write.
     if (std::ferror(stdout) != 0) return report_lost_output(session);

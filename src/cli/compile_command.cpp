@@ -11,6 +11,7 @@
 #include "cli/step_watch.h"
 #include "driver/limits.h"
 #include "driver/vectors.h"
+#include "report/inspect.h"
 #include "report/metadata.h"
 #include "support/file.h"
 
@@ -40,7 +41,7 @@ void print_summary(const Compiled& compiled, const Arguments& arguments) {
   const Storage& storage = compiled.storage;
   const loop::Program& program = storage.program;
   fmt::print("{}: {} in {}, {} multiply-accumulates\n", program.name,
-             counted(std::ssize(compiled.model.nodes), "operator"),
+             counted(num_operators(compiled.model), "operator"),
              counted(std::ssize(program.notes), "step"), macs_of(program));
   fmt::print("arena {} bytes{}, weights {} bytes\n", storage.arena_bytes,
              storage.plan.optimal && storage.pools.empty() ? " (proved least for this order)" : "",
@@ -105,7 +106,7 @@ void add_compile_command(CLI::App& app, Session& session) {
   command
       ->add_option("--print-after", arguments->print_after,
                    "print the program after a step (repeatable): " + list)
-      ->check(CLI::IsMember(steps).description(""))
+      ->check(one_of(steps))
       ->allow_extra_args(false)
       ->type_name("STEP");
   command->add_flag("--time", arguments->time, "print how long each step took");

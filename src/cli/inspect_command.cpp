@@ -73,6 +73,7 @@ int inspect_model(const Session& session, const Arguments& arguments) {
       .target = options->target,
       .program = storage.program,
       .arena = arena,
+      .num_operators = num_operators(compiled->model),
       .operators = operator_facts(compiled->model),
       .num_tensors = static_cast<int64_t>(compiled->model.values.size()),
       .macs_removed = shrinking.macs_removed(),

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/application.h"
+#include "cli/nearest.h"
 #include "driver/operators.h"
 #include "report/json_text.h"
 #include "target/target.h"
@@ -21,7 +22,7 @@ struct ListArguments {
 std::string operators_json() {
   Json operators = Json::array();
   for (const OperatorSummary& op : operator_summaries()) {
-    operators.push_back({{"name", op.name}, {"limits", op.limits}});
+    operators.push_back({{"name", op.name}, {"element_types", op.types}, {"limits", op.limits}});
   }
   return to_text(
       {{"schema_version", 1}, {"operators", std::move(operators)}, {"tflite", tflite_operators()}});
@@ -30,7 +31,7 @@ std::string operators_json() {
 std::string operators_text() {
   std::string text;
   for (const OperatorSummary& op : operator_summaries()) {
-    text += op.name + "\n";
+    text += fmt::format("{:<20} {}\n", op.name, fmt::join(op.types, ", "));
     for (const std::string& limit : op.limits) text += "    " + limit + "\n";
   }
   text += "\nread from .tflite files:\n";
@@ -102,8 +103,11 @@ int explain(const Session& session, const std::string& text) {
   }
   const std::optional<Code> code = find_code(text);
   if (!code) {
+    std::vector<std::string> codes;
+    for (const Code known : all_codes()) codes.emplace_back(spelling(known));
+    const std::string hint = did_you_mean(text, codes);
     return report_usage(session, "there is no diagnostic " + quote(text),
-                        "`ingot explain` without a code lists them");
+                        hint.empty() ? "`ingot explain` without a code lists them" : hint);
   }
   fmt::print("{}\n\n{}", text, wrapped(explanation(*code)));
   return kDone;

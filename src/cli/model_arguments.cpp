@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "cli/nearest.h"
 #include "emit/names.h"
 
 namespace ingot::cli {
@@ -108,9 +109,10 @@ bool is_tvm_name(const std::string& name) { return is_model_name("t" + name); }
 void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnostics& faults) {
   using Tvm = EmitOptions::Tvm;
   if (arguments.api == "tvm") {
-    if (arguments.io == "arena") {
-      faults.push_back(usage("--api tvm and --io arena exclude each other",
-                             "in TVM's forms inputs and outputs are the caller's"));
+    const bool in_arena = arguments.io == "arena";
+    if (in_arena && arguments.tvm_interface == "packed") {
+      faults.push_back(usage("--tvm-interface packed and --io arena exclude each other",
+                             "packed arguments are tensors of the caller's"));
     }
     if (!arguments.tvm_name.empty() && !is_tvm_name(arguments.tvm_name)) {
       faults.push_back(usage("--tvm-name " + quote(arguments.tvm_name) + " cannot follow tvmgen_",
@@ -119,8 +121,9 @@ void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnost
     options.tvm = EmitOptions::Tvm{
         .interface =
             arguments.tvm_interface == "packed" ? Tvm::Interface::kPacked : Tvm::Interface::kC,
-        .workspace = arguments.tvm_workspace == "caller" ? Tvm::Workspace::kCaller
-                                                         : Tvm::Workspace::kAllocator,
+        // Tensors in the arena need an arena that stays.
+        .workspace = arguments.tvm_workspace == "caller" || in_arena ? Tvm::Workspace::kCaller
+                                                                     : Tvm::Workspace::kAllocator,
         .name = arguments.tvm_name};
     return;
   }
@@ -151,12 +154,23 @@ std::vector<std::string> target_names() {
 
 }  // namespace
 
+CLI::Validator one_of(const std::vector<std::string>& values) {
+  return CLI::Validator(
+      [values](std::string& text) -> std::string {
+        if (std::ranges::find(values, text) != values.end()) return "";
+        const std::string hint = did_you_mean(text, values);
+        if (!hint.empty()) return quote(text) + " is not known; " + hint;
+        return fmt::format("{} is none of {}", quote(text), fmt::join(values, ", "));
+      },
+      "");
+}
+
 CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
                         const std::string& help, const std::vector<std::string>& values) {
   std::string list;
   for (const std::string& name : values) list += (list.empty() ? "" : ", ") + name;
   return command.add_option(option, value, help + ": " + list)
-      ->check(CLI::IsMember(values).description(""))
+      ->check(one_of(values))
       ->capture_default_str()
       ->type_name("WORD");
 }

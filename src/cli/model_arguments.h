@@ -33,6 +33,9 @@ struct ModelArguments {
   std::vector<std::string> places;
 };
 
+// Takes one of `values`, and says which one was probably meant.
+CLI::Validator one_of(const std::vector<std::string>& values);
+
 // An option with one of `values`, listed in its help.
 CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
                         const std::string& help, const std::vector<std::string>& values);

@@ -49,7 +49,7 @@ std::vector<std::string> flags_for_size(const Target& target) {
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
   CHECK(find_target(options.target) != nullptr && is_model_name(options.name));
-  CHECK(!options.tvm || (options.io == EmitOptions::Io::kCaller && options.pools.empty()));
+  CHECK(!options.tvm || options.pools.empty());
   const Target& target = *find_target(options.target);
 
   Shrinking shrinking;

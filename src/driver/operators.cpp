@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "driver/element_types.h"
 #include "graph/ops.h"
 #include "import/tflite/import.h"
 #include "ops/rules.h"
@@ -14,7 +15,7 @@ namespace ingot {
 namespace {
 
 void add(std::vector<OperatorSummary>& list, const Op& op) {
-  OperatorSummary summary{display_name(op), {}};
+  OperatorSummary summary{display_name(op), element_types(op), {}};
   for (const Limit& limit : rules_of(op).limits) summary.limits.emplace_back(limit.sentence);
   list.push_back(std::move(summary));
 }
@@ -55,11 +56,11 @@ std::string operators_markdown() {
       "it current.\n\n"
       "## Operators and their limits\n\n"
       "Models in any format become these. An operator is compiled where all of its limits hold.\n\n"
-      "| operator | limits |\n|---|---|\n";
+      "| operator | element types | limits |\n|---|---|---|\n";
   for (const OperatorSummary& op : operator_summaries()) {
     std::string limits;
     for (const std::string& limit : op.limits) limits += (limits.empty() ? "" : "; ") + limit;
-    text += fmt::format("| `{}` | {} |\n", op.name, limits);
+    text += fmt::format("| `{}` | {} | {} |\n", op.name, fmt::join(op.types, ", "), limits);
   }
   text += "\n## Operators of .tflite files\n\n";
   for (const std::string& name : tflite_operators()) text += fmt::format("- `{}`\n", name);

@@ -9,6 +9,7 @@ namespace ingot {
 
 struct OperatorSummary {
   std::string name;                 // as diagnostics and NAME.json spell it: "max_pool_2d"
+  std::vector<std::string> types;   // of elements: "int8", "float32 with int8 weights"
   std::vector<std::string> limits;  // each is a condition: "the filter is constant"
 };
 

@@ -243,6 +243,11 @@ constexpr std::string_view kRegisters = R"(
 #define @_KEPT
 #define @_IN(name)
 #endif)";
+constexpr std::string_view kFastMath = R"(
+/* Results depend on the order of operations; define the macro if other last digits will do. */
+#if defined(__FAST_MATH__) && !defined(@_ALLOW_FAST_MATH)
+#error "this file must not be compiled with -ffast-math or -Ofast"
+#endif)";
 constexpr std::string_view kContraction = R"(
 /* Every floating-point operation rounds once. */
 #if defined(__clang__)
@@ -331,6 +336,7 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   if (!callers.empty()) print_fixed(out, kNoinline, symbols);
   if (any_constant) print_fixed(out, kRestrict, symbols);
   if (needs.registers) print_fixed(out, kRegisters, symbols);
+  if (needs.floats) print_fixed(out, kFastMath, symbols);
   if (needs.floats) print_fixed(out, kContraction, symbols);
   print_constant_declarations(out, program, symbols);
   for (const std::string& helper : needs.helpers) {

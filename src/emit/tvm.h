@@ -37,6 +37,8 @@ int64_t tvm_workspace_bytes(const EmitOptions& options);
 
 // `int32_t tvmgen_kws_run(...)` without what follows.
 std::string tvm_prototype(const EmitOptions& options, const TvmNames& names);
+// `struct tvmgen_kws_inputs tvmgen_kws_map_inputs(...)`, or that of the outputs.
+std::string tvm_map_prototype(const TvmNames& names, bool inputs);
 std::string tvm_lookup_prototype(const std::string& function);
 
 std::string emit_tvm_header(const loop::Program& program, const EmitOptions& options,
@@ -44,7 +46,8 @@ std::string emit_tvm_header(const loop::Program& program, const EmitOptions& opt
 std::string emit_tvm_code(const loop::Program& program, const EmitOptions& options,
                           const Symbols& symbols);
 
-// All files of the adapter. options.tvm is set and inputs and outputs are the caller's.
+// All files of the adapter. options.tvm is set; where inputs and outputs lie in the arena, the
+// interface is kC and the workspace the caller's.
 std::vector<CFile> emit_tvm(const loop::Program& program, const EmitOptions& options,
                             const Symbols& symbols);
 

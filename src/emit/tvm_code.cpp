@@ -56,6 +56,8 @@ class Adapter {
   void print_run_in_workspace();
   void print_packed_runner();
   void print_c_runner();
+  void print_map(bool inputs);
+  void print_arena_runner();
   void print_lookup();
   void set_member(const Buffer& buffer, const std::string& value);
   void print_final_run(const std::string& arena);
@@ -233,6 +235,41 @@ void Adapter::print_c_runner() {
   out_.close();
 }
 
+// The struct of pointers into the caller's arena.
+void Adapter::print_map(bool inputs) {
+  const std::string what = inputs ? "inputs" : "outputs";
+  out_.blank();
+  out_.open(tvm_map_prototype(names_, inputs));
+  out_.line("struct " + names_.prefix + "_" + what + " " + what + ";");
+  out_.line("uint8_t *arena = NULL;");
+  out_.line("if (workspace_pools != NULL) arena = (uint8_t *)workspace_pools->arena;");
+  bool empty = true;
+  for (const Buffer* buffer : tensors_) {
+    if ((buffer->kind == BufferKind::kInput) != inputs) continue;
+    empty = false;
+    const std::string offset =
+        symbols_.upper + (inputs ? "_INPUT_" : "_OUTPUT_") + upper_case(buffer->name) + "_OFFSET";
+    out_.line(what + "." + buffer->name + " = arena == NULL ? NULL : arena + " + offset + ";");
+  }
+  if (empty) {
+    out_.line("(void)arena;");
+    out_.line(what + ".unused = NULL;");
+  }
+  out_.line("return " + what + ";");
+  out_.close();
+}
+
+void Adapter::print_arena_runner() {
+  print_map(true);
+  print_map(false);
+  out_.blank();
+  out_.open(tvm_prototype(options_, names_));
+  if (options_.arena_bytes > 0) return_if("workspace_pools == NULL", "NULL_POINTER");
+  out_.line("return " + symbols_.name + "_run(workspace_pools" +
+            (options_.arena_bytes > 0 ? "->arena" : "") + ");");
+  out_.close();
+}
+
 void Adapter::print_lookup() {
   const bool any = !names_.params.empty();
   if (any) {
@@ -309,6 +346,8 @@ std::string Adapter::text() {
   }
   if (packed) {
     print_packed_runner();
+  } else if (options_.io == EmitOptions::Io::kArena) {
+    print_arena_runner();
   } else {
     print_c_runner();
   }
@@ -333,7 +372,10 @@ std::string emit_tvm_code(const loop::Program& program, const EmitOptions& optio
 
 std::vector<CFile> emit_tvm(const loop::Program& program, const EmitOptions& options,
                             const Symbols& symbols) {
-  CHECK(options.tvm.has_value() && options.io == EmitOptions::Io::kCaller);
+  CHECK(options.tvm.has_value());
+  CHECK(options.io == EmitOptions::Io::kCaller ||
+        (options.tvm->interface == Tvm::Interface::kC &&
+         options.tvm->workspace == Tvm::Workspace::kCaller));
   return {{program.name + "_tvm.h", emit_tvm_header(program, options, symbols)},
           {program.name + "_tvm.c", emit_tvm_code(program, options, symbols)},
           {program.name + "_tvm_abi.h", std::string(text_of(runtime_files(), "tvm_abi.h"))},

@@ -81,6 +81,15 @@ void print_params(CText& out, const TvmNames& names) {
   }
 }
 
+// The functions that say where the tensors lie in the caller's arena.
+void print_maps(CText& out, const TvmNames& names) {
+  out.blank();
+  out.comment(
+      "Where the inputs (outputs) lie in the arena: fill the inputs before every run, read the "
+      "outputs after it. Pointers are NULL if the pool is.");
+  for (const bool inputs : {true, false}) out.line(tvm_map_prototype(names, inputs) + ";");
+}
+
 std::vector<std::string> run_comment(const EmitOptions& options, const TvmNames& names) {
   std::vector<std::string> lines = {
       "Runs the model. Returns 0, or a negative error and does "
@@ -167,12 +176,22 @@ std::string tvm_prototype(const EmitOptions& options, const TvmNames& names) {
            "_run(TVMValue *args, int *type_codes, int num_args, TVMValue *out_ret_value, "
            "int *out_ret_tcode, void *resource_handle)";
   }
+  if (options.io == EmitOptions::Io::kArena) {
+    return "int32_t " + names.prefix + "_run(struct " + names.prefix +
+           "_workspace_pools *workspace_pools)";
+  }
   std::string parameters =
       "struct " + names.prefix + "_inputs *inputs, struct " + names.prefix + "_outputs *outputs";
   if (options.tvm->workspace == Tvm::Workspace::kCaller) {
     parameters += ", struct " + names.prefix + "_workspace_pools *workspace_pools";
   }
   return "int32_t " + names.prefix + "_run(" + parameters + ")";
+}
+
+std::string tvm_map_prototype(const TvmNames& names, bool inputs) {
+  const std::string what = inputs ? "inputs" : "outputs";
+  return "struct " + names.prefix + "_" + what + " " + names.prefix + "_map_" + what + "(struct " +
+         names.prefix + "_workspace_pools *workspace_pools)";
 }
 
 std::string tvm_lookup_prototype(const std::string& function) {
@@ -206,10 +225,13 @@ std::string emit_tvm_header(const loop::Program& program, const EmitOptions& opt
     if (options.tvm->workspace == Tvm::Workspace::kCaller) {
       out.blank();
       out.open("struct " + names.prefix + "_workspace_pools");
-      out.comment(names.upper + "_WORKSPACE_SIZE bytes; what they hold does not matter.");
+      out.comment(names.upper + (options.io == EmitOptions::Io::kArena
+                                     ? "_WORKSPACE_SIZE bytes; inputs and outputs are among them."
+                                     : "_WORKSPACE_SIZE bytes; what they hold does not matter."));
       out.line("void *arena;");
       out.close(";");
     }
+    if (options.io == EmitOptions::Io::kArena) print_maps(out, names);
   }
   out.blank();
   out.comment(run_comment(options, names));

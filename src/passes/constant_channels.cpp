@@ -26,6 +26,7 @@ class ZeroWalk {
       if (!yields_any_channels(graph_, node)) continue;
       const ValueId y = node.outputs[0];
       if (graph_[y].type.dtype != DType::kFloat32) continue;
+      find_parts(node);
       for (int64_t c = 0; c < channels_.count(y); ++c) {
         if (is_zero(node, c)) constants_[static_cast<size_t>(channels_.slot(y, c))] = 0;
       }
@@ -35,6 +36,17 @@ class ZeroWalk {
  private:
   std::optional<int64_t> known(ValueId id, int64_t channel) const {
     return constants_[static_cast<size_t>(channels_.slot(id, channel))];
+  }
+
+  // Where the channels of each input of a concatenation begin among those of its result.
+  void find_parts(const Node& node) {
+    parts_.clear();
+    if (!node.as<Concat>()) return;
+    int64_t begin = 0;
+    for (const ValueId x : node.inputs) {
+      parts_.push_back(begin);
+      begin += last_extent(graph_[x].type);
+    }
   }
 
   // Channel `channel` of a float input of `node`, or the only one.
@@ -82,18 +94,16 @@ class ZeroWalk {
            (is_zero_input(z, channel) && is_finite_input(x, channel));
   }
 
+  // After find_parts().
   bool is_zero_concat(const Concat& concat, const Node& node, int64_t channel) const {
     const bool along_channels = concat.axis + 1 == graph_[node.outputs[0]].type.rank();
-    for (const ValueId x : node.inputs) {
-      const int64_t extent = last_extent(graph_[x].type);
-      if (!along_channels) {
-        if (!is_zero_input(x, channel)) return false;
-        continue;
-      }
-      if (channel < extent) return is_zero_input(x, channel);
-      channel -= extent;
+    if (along_channels) {
+      // The last part that begins at or before the channel; parts before it may be empty.
+      const auto part = std::ranges::upper_bound(parts_, channel) - 1;
+      const ValueId x = node.inputs.at(static_cast<size_t>(part - parts_.begin()));
+      return is_zero_input(x, channel - *part);
     }
-    return !along_channels;
+    return std::ranges::all_of(node.inputs, [&](ValueId x) { return is_zero_input(x, channel); });
   }
 
   bool is_zero_reshape(const Node& node, int64_t channel) const {
@@ -141,6 +151,7 @@ class ZeroWalk {
   const Graph& graph_;
   const Channels& channels_;
   std::vector<std::optional<int64_t>>& constants_;
+  std::vector<int64_t> parts_;       // of the current node, as find_parts() finds them
   const Node* last_node_ = nullptr;  // whose weights these are
   std::optional<WeightMatrix> matrix_;
 };

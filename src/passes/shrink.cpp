@@ -178,15 +178,16 @@ class Rewriter {
     const ValueId y = node.outputs[0];
     const bool along_channels = concat.axis + 1 == before_[y].type.rank();
     int64_t offset = 0;
+    size_t next =
+        0;  // of kept(y), which ascends, if its channels are the inputs' one after another
     std::vector<ValueId> inputs;
     for (const ValueId x : node.inputs) {
       const TensorType& type = before_[x].type;
       Kept here;
-      for (const int64_t c : kept(y)) {
-        if (!along_channels) here.push_back(c);
-        if (along_channels && c >= offset && c < offset + last_extent(type)) {
-          here.push_back(c - offset);
-        }
+      if (!along_channels) here = kept(y);
+      for (const int64_t end = offset + last_extent(type);
+           along_channels && next < kept(y).size() && kept(y)[next] < end; ++next) {
+        here.push_back(kept(y)[next] - offset);
       }
       offset += last_extent(type);
       if (here.empty()) continue;

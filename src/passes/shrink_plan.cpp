@@ -66,6 +66,7 @@ class Needs {
   void need_inputs_of(NodeId id, int64_t channel) {
     const Node& node = graph_.nodes[static_cast<size_t>(id.index)];
     const bool any_channels = yields_any_channels(graph_, node);
+    if (any_channels && node.as<Concat>()) return;  // ties say it all, and inputs may be thousands
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i].present() || graph_[node.inputs[i]].is_constant()) continue;
       const Tie tie = any_channels ? tie_of(graph_, node, i) : Tie::kWhole;

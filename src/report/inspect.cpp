@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "report/order.h"
 #include "support/diagnostic.h"
@@ -45,9 +46,9 @@ std::string summary(const InspectFacts& facts) {
   text += row("format", facts.format);
   text += row("sha256", facts.model_sha256);
   text += row("target", facts.target);
-  text += row("operators",
-              fmt::format("{}, compiled into {} steps by {} kernels", facts.operators.size(),
-                          facts.program.notes.size(), facts.program.kernels.size()));
+  text +=
+      row("operators", fmt::format("{}, compiled into {} steps by {} kernels", facts.num_operators,
+                                   facts.program.notes.size(), facts.program.kernels.size()));
   text += row("tensors", grouped(facts.num_tensors));
   const int64_t macs = macs_of(facts.program);
   text += row("MACs", before_and_after(macs, facts.macs_removed, ""));
@@ -85,6 +86,16 @@ std::string table(const std::vector<OperatorFacts>& operators) {
 }
 
 }  // namespace
+
+int64_t num_operators(const Graph& graph) {
+  std::set<int64_t> indices;
+  int64_t others = 0;  // that stand for none of the file
+  for (const Node& node : graph.nodes) {
+    indices.insert(node.sources.begin(), node.sources.end());
+    if (node.sources.empty()) ++others;
+  }
+  return std::ssize(indices) + others;
+}
 
 std::string grouped(int64_t number) {
   std::string digits = std::to_string(number);

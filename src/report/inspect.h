@@ -28,6 +28,7 @@ struct InspectFacts {
   std::string target;
   const loop::Program& program;
   const ArenaFacts& arena;
+  int64_t num_operators = 0;  // as num_operators() counts them
   std::vector<OperatorFacts> operators;
   int64_t num_tensors = 0;
   // Of the model, what the program does without.
@@ -35,6 +36,9 @@ struct InspectFacts {
   int64_t filter_bytes = 0;  // filters and weights that are left, without biases
   int64_t filter_bytes_removed = 0;
 };
+
+// As the file counts them: an operator and the activation fused into it are one.
+int64_t num_operators(const Graph& graph);
 
 // 2656768 as "2,656,768".
 std::string grouped(int64_t number);

@@ -81,9 +81,13 @@ class Compile(Cli):
         self.assertIn(b"int32_t tvmgen_default_run(", files["net_tvm.h"])
         self.assertIn(b'#include "net_tvm.h"', files["tvmgen_default.h"])
         self.ingot("validate", self.model, "--api", "tvm", "--random", "1")
+        header = self.compiled("--api", "tvm", "--io", "arena", folder="arena")["net_tvm.h"]
+        self.assertIn(b"struct tvmgen_net_inputs tvmgen_net_map_inputs(", header)
+        self.assertIn(b"int32_t tvmgen_net_run(struct tvmgen_net_workspace_pools *workspace_pools);", header)
 
     def test_tvms_forms_exclude_what_they_cannot_be(self):
-        done = self.ingot("compile", self.model, "-o", self.path("o"), "--api", "tvm", "--io", "arena", code=2)
+        done = self.ingot("compile", self.model, "-o", self.path("o"), "--api", "tvm", "--io", "arena",
+                          "--tvm-interface", "packed", code=2)
         self.assertIn("exclude each other", done.stderr)
         done = self.ingot("compile", self.model, "-o", self.path("o"), "--tvm-interface", "packed", code=2)
         self.assertIn("add --api tvm", done.stderr)
@@ -193,6 +197,16 @@ class Usage(Cli):
             done = self.ingot(*arguments, code=2)
             self.assertTrue(done.stderr.startswith("error: "), done.stderr)
 
+    def test_what_was_probably_meant(self):
+        out = ["-o", self.path("o")]
+        for arguments, meant in ((["compyle", self.model], "compile"),
+                                 (["compile", self.model, *out, "--target", "cortx-m4"], "cortex-m4"),
+                                 (["compile", self.model, *out, "--roundin=float"], "--rounding"),
+                                 (["compile", self.model, *out, "--rounding", "flaot"], "float"),
+                                 (["inspect", self.model, "--jsn"], "--json"), (["explain", "usge"], "usage")):
+            self.assertIn(f'did you mean "{meant}"?', self.ingot(*arguments, code=2).stderr)
+        self.assertNotIn("did you mean", self.ingot("compile", self.model, *out, "--zzzzzzz", code=2).stderr)
+
     def test_models_that_would_write_over_files_of_others(self):
         for name in ("net_weights", "net_tvm"):
             done = self.ingot("compile", self.model, "-o", self.path("out"), "--name", name, code=2)
@@ -269,6 +283,8 @@ class Inspect(Cli):
             self.assertRegex(block, rf"(?m)^{word} ")
         self.assertIn("fully_connected", table)
         self.assertIn("softmax", table)
+        # An activation fused into its operator is none of its own.
+        self.assertRegex(block, r"(?m)^operators +3, compiled into 3 steps")
 
     def test_json(self):
         facts = self.json_of("inspect", self.model, "--json")
@@ -333,7 +349,11 @@ class Lists(Cli):
             self.assertIn(name, names)
         self.assertEqual(len(names), len(set(names)))
         self.assertIn("CONV_2D", facts["tflite"])
-        self.assertIn("conv_2d\n", self.ingot("ops").stdout)
+        types = {o["name"]: o["element_types"] for o in facts["operators"]}
+        self.assertEqual(types["conv_2d"], ["int8", "float32 with int8 weights", "float32"])
+        self.assertEqual(types["softmax"], ["int8", "float32"])
+        self.assertIn("int8 -> float32", types["dequantize"])
+        self.assertRegex(self.ingot("ops").stdout, r"(?m)^conv_2d +int8, float32 with int8 weights, float32$")
 
     def test_the_page_of_operators_is_current(self):
         page = pathlib.Path(SOURCE, "docs/supported_operators.md").read_text()

@@ -94,7 +94,6 @@ class Validate(Cli):
         self.ingot("validate", self.model, "--vectors", self.path("nowhere"), code=1)
 
     def test_usage_and_missing_programs(self):
-        self.ingot("validate", self.model, "--target", "aarch64", code=2)
         self.ingot("validate", self.model, "--cc", "no-such-compiler", code=5)
         done = self.ingot("validate", self.model, "--target", "cortex-m4", code=5, env={"PATH": "/nonexistent"})
         self.assertIn("gcc-arm-none-eabi", done.stderr)

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "driver/compile.h"
+#include "emit/symbols.h"
 #include "exec/reference.h"
 #include "tests/guarantee/many_models.h"
 #include "tests/support/tflite_writer.h"
@@ -233,6 +234,10 @@ TEST_P(FaultsInC, AreNotThoseOfTheGeneratedCode) {
   }
   toolchain::BuildOptions options;
   options.flags = GetParam().flags;
+  for (const ModelRun& run : runs) {
+    if (!fast_math) break;
+    options.flags.push_back("-D" + upper_case(run.model.name) + "_ALLOW_FAST_MATH");
+  }
   const Result<toolchain::Execution> execution =
       toolchain::build_and_run(board, many_models(runs), options);
   ASSERT_TRUE(execution.has_value()) << execution.error().front().what

@@ -27,13 +27,13 @@ struct Parts {
   int64_t num_subgraphs = 1;
 };
 
-File finish(FlatBufferBuilder& builder, const Parts& parts) {
+File finish(FlatBufferBuilder& builder, const Parts& parts,
+            format::BuiltinOperator code = format::BuiltinOperator::RELU) {
   const auto graph = format::CreateSubGraphDirect(builder, &parts.tensors, &parts.inputs,
                                                   &parts.outputs, &parts.operators);
   const Offsets<format::SubGraph> graphs(static_cast<size_t>(parts.num_subgraphs), graph);
   const Offsets<format::OperatorCode> codes = {
-      format::CreateOperatorCodeDirect(builder, static_cast<int8_t>(format::BuiltinOperator::RELU),
-                                       nullptr, 1, format::BuiltinOperator::RELU)};
+      format::CreateOperatorCodeDirect(builder, static_cast<int8_t>(code), nullptr, 1, code)};
   const auto model = format::CreateModelDirect(
       builder, 3, &codes, &graphs, nullptr, parts.buffers.empty() ? nullptr : &parts.buffers,
       nullptr, parts.metadata.empty() ? nullptr : &parts.metadata);
@@ -115,6 +115,25 @@ File operands(int64_t count, int64_t readers) {
   return finish(builder, parts);
 }
 
+// Concatenations of one tensor with itself, each element of which is a copy.
+File concatenations(int64_t count, int64_t pieces) {
+  FlatBufferBuilder builder;
+  Parts parts;
+  parts.tensors = {tensor(builder, 4, 0, "x")};
+  parts.outputs = {};
+  const std::vector<int32_t> inputs(static_cast<size_t>(pieces), 0);
+  for (int32_t i = 1; i <= count; ++i) {
+    parts.tensors.push_back(tensor(builder, static_cast<int32_t>(4 * pieces), 0, "y"));
+    const std::vector<int32_t> outputs = {i};
+    const auto options = format::CreateConcatenationOptions(builder, 0);
+    parts.operators.push_back(format::CreateOperatorDirect(
+        builder, 0, &inputs, &outputs, format::BuiltinOptions::ConcatenationOptions,
+        options.Union()));
+    parts.outputs.push_back(i);
+  }
+  return finish(builder, parts, format::BuiltinOperator::CONCATENATION);
+}
+
 // Tensors of one long name, in a chain.
 File one_name(int64_t count) {
   FlatBufferBuilder builder;
@@ -183,6 +202,7 @@ std::vector<NastyModel> sharing_models() {
        "1000001 inputs and outputs, at most"},
       {"4,000 operands of 30,000 operators", [] { return operands(4000, 30000); },
        "inputs and outputs of operators, at most"},
+      {"4,000 operands of 32 concatenations", [] { return concatenations(32, 4000); }, "", 8},
       {"one long name", [] { return one_name(30000); }, "", 8},
       {"one buffer, many constants", [] { return one_constant(100, 1 << 18, true); }, "", 20},
       {"one buffer, too many constants", [] { return one_constant(1000, 1 << 18, true); },

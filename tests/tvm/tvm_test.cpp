@@ -64,11 +64,13 @@ std::string source_of(const std::string& name) {
 
 class TvmForms : public toolchain::OnBoard {
  protected:
-  void run(const std::string& application, const Tvm& tvm) {
+  void run(const std::string& application, const Tvm& tvm,
+           EmitOptions::Io io = EmitOptions::Io::kCaller) {
     CompileOptions options;
     options.name = "duo";
     options.target = board_->target;
     options.tvm = tvm;
+    options.io = io;
     const Result<Compiled> compiled = compile(duo(), options);
     ASSERT_TRUE(compiled.has_value()) << compiled.error().front().what;
     toolchain::Sources sources;
@@ -107,6 +109,10 @@ TEST_P(TvmForms, CInterfaceWithAllocator) {
 }
 TEST_P(TvmForms, CInterfaceWithCallersArena) {
   run("c_application.c", {Tvm::Interface::kC, Tvm::Workspace::kCaller, ""});
+}
+TEST_P(TvmForms, CInterfaceWithTensorsInTheArena) {
+  run("arena_application.c", {Tvm::Interface::kC, Tvm::Workspace::kCaller, ""},
+      EmitOptions::Io::kArena);
 }
 TEST_P(TvmForms, PackedFunctionWithAllocator) {
   run("packed_application.c", {Tvm::Interface::kPacked, Tvm::Workspace::kAllocator, ""});

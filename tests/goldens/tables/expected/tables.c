@@ -33,6 +33,11 @@ typedef char tables_assert_float_is_binary32[sizeof(float) == 4 ? 1 : -1];
 #define TABLES_RESTRICT
 #endif
 
+/* Results depend on the order of operations; define the macro if other last digits will do. */
+#if defined(__FAST_MATH__) && !defined(TABLES_ALLOW_FAST_MATH)
+#error "this file must not be compiled with -ffast-math or -Ofast"
+#endif
+
 /* Every floating-point operation rounds once. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
