@@ -66,16 +66,16 @@ class Load {
   int64_t saved_at(int64_t time) const {
     std::map<std::string, int64_t> saved;
     int64_t others = 0;
-    for (const Distances::Stated& d : distances_.all()) {
+    for (const auto& [names, d] : distances_.all()) {
       // Not of those in pools.
-      if (!by_name_.contains(d.output) || !by_name_.contains(d.input)) continue;
-      const Life& out = *by_name_.at(d.output);
-      const Life& in = *by_name_.at(d.input);
+      if (!by_name_.contains(names.first) || !by_name_.contains(names.second)) continue;
+      const Life& out = *by_name_.at(names.first);
+      const Life& in = *by_name_.at(names.second);
       if (!out.is_alive(time) || !in.is_alive(time)) continue;
       const int64_t shared =
           most_shared(d.least, cells(*out.buffer), cells(*in.buffer), cell_bytes_);
       const bool tied = out.buffer->tie_group >= 0 || in.buffer->tie_group >= 0;
-      (tied || in.begin >= out.begin ? others : saved[d.output]) += shared;
+      (tied || in.begin >= out.begin ? others : saved[names.first]) += shared;
     }
     for (const auto& [output, shared] : saved) {
       others += std::min(shared, cells(*by_name_.at(output)->buffer));
@@ -90,20 +90,20 @@ class Load {
 };
 
 // Those in the arena that could lie in no other region, nor could what moves with them.
-std::vector<Life> bound_to_arena(const std::vector<Life>& lives, const Regions& regions,
-                                 const Json& options, const Distances& distances) {
+std::vector<Life> bound_to_arena(const Layout& layout, const Json& places,
+                                 const Distances& distances) {
   std::map<std::string, std::vector<Life>> units;
-  for (const Life& life : lives) {
+  for (const Life& life : layout.lives) {
     if (life.buffer->pool.empty()) units[unit_of(*life.buffer)].push_back(life);
   }
   const auto may_lie = [&](const Life& life, const std::string& name, const Region& region) {
     const Buffer& b = *life.buffer;
-    if (name.empty() || b.kind != "arena" || !options["places"][b.tensor].text().empty() ||
+    if (name.empty() || b.kind != "arena" || !places[b.tensor].text().empty() ||
         b.size_bytes > region.most_bytes)
       return false;
     if (region.element == nullptr) return true;
     return may_stand_in(b.element, region.element) &&
-           std::ranges::none_of(lives, [&](const Life& port) {
+           std::ranges::none_of(layout.lives, [&](const Life& port) {
              const Buffer& p = *port.buffer;
              return is_callers(p) && p.pool == name && port.meets(life) && !distances.find(p, b) &&
                     !distances.find(b, p);
@@ -112,7 +112,7 @@ std::vector<Life> bound_to_arena(const std::vector<Life>& lives, const Regions& 
   std::vector<Life> bound;
   for (const auto& [key, unit] : units) {
     bool is_free = false;
-    for (const auto& [name, region] : regions) {
+    for (const auto& [name, region] : layout.regions) {
       is_free |=
           std::ranges::all_of(unit, [&](const Life& life) { return may_lie(life, name, region); });
     }
@@ -123,17 +123,18 @@ std::vector<Life> bound_to_arena(const std::vector<Life>& lives, const Regions& 
 
 }  // namespace
 
-void check_bound(const Json& json, const Claims& claims, const std::vector<Life>& lives,
-                 const Regions& regions, const Distances& distances) {
+void check_bound(const Json& json, const Layout& layout, const Distances& distances) {
+  const Claims& claims = layout.claims;
+  const int64_t arena = layout.regions.at("").bytes;
   const Json& plan = json["plan"];
   const Json& witness = plan["witness"];
   const auto lower = plan["lower_bound_bytes"].integer();
   const auto time = witness["time"].integer();
   if (!lower || !time) throw Lie("the JSON states no lower bound with a witness");
-  if (*lower > claims.arena_bytes) throw Lie("the lower bound is above the arena");
+  if (*lower > arena) throw Lie("the lower bound is above the arena");
   std::vector<Life> in_arena;
   std::vector<std::string> alive;
-  for (const Life& life : lives) {
+  for (const Life& life : layout.lives) {
     if (!life.buffer->pool.empty()) continue;
     in_arena.push_back(life);
     if (life.is_alive(*time)) alive.push_back(life.buffer->name);
@@ -148,13 +149,13 @@ void check_bound(const Json& json, const Claims& claims, const std::vector<Life>
   if (*lower > needed && !is_refuted(in_arena, distances, *lower - 1, plan))
     throw Lie("the lower bound has no witness: it shows " + std::to_string(needed) +
               " bytes, and the search does not show that fewer than are stated are too few");
-  if ((claims.optimal || claims.packing_optimal) && claims.arena_bytes != *lower)
+  if ((claims.optimal || claims.packing_optimal) && arena != *lower)
     throw Lie("the plan is called optimal, but the arena is above its lower bound");
   if (claims.optimal && !(claims.packing_optimal && claims.order_optimal))
     throw Lie("optimal is claimed without an optimal packing and order");
-  if (!claims.optimal || regions.size() == 1) return;
-  const std::vector<Life> bound = bound_to_arena(lives, regions, json["options"], distances);
-  if (claims.arena_bytes > Load(bound, distances).greatest())
+  if (!claims.optimal || layout.regions.size() == 1) return;
+  const std::vector<Life> bound = bound_to_arena(layout, json["options"]["places"], distances);
+  if (arena > Load(bound, distances).greatest())
     throw Lie("optimal is claimed of an arena whose buffers might lie elsewhere");
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the arena is as low as NAME.json says it must be.
 #pragma once
-#include <vector>
-
 #include "assay/distances.h"
 #include "assay/json.h"
 #include "assay/layout.h"
@@ -15,7 +13,6 @@ namespace ingot::assay {
 // outputs share with inputs; else by a search that fails (assay/search.h). If there are other
 // memories, what could lie in none of them must need all of the arena, for more than its packing to
 // be optimal.
-void check_bound(const Json& json, const Claims& claims, const std::vector<Life>& lives,
-                 const Regions& regions, const Distances& distances);
+void check_bound(const Json& json, const Layout& layout, const Distances& distances);
 
 }  // namespace ingot::assay

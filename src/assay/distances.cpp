@@ -8,8 +8,8 @@
 namespace ingot::assay {
 namespace {
 
-std::string title_of(const std::string& output, const std::string& input) {
-  return "the distance of " + output + " to " + input;
+std::string title_of(const Distances::Names& names) {
+  return "the distance of " + names.first + " to " + names.second;
 }
 
 bool share_bytes(const Buffer& a, const Buffer& b) {
@@ -18,12 +18,6 @@ bool share_bytes(const Buffer& a, const Buffer& b) {
 }
 
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
-
-std::map<std::string, const Life*> by_name(const std::vector<Life>& lives) {
-  std::map<std::string, const Life*> found;
-  for (const Life& life : lives) found[life.buffer->name] = &life;
-  return found;
-}
 
 }  // namespace
 
@@ -54,23 +48,21 @@ int64_t most_shared(const Least& least, int64_t output, int64_t input, int64_t c
 
 Distances::Distances(const Json& json) {
   for (const Json& d : json.array()) {
+    const Names names = {d["output"].text(), d["input"].text()};
     const std::string runs = d["runs"].text();
-    const Stated stated{d["output"].text(), d["input"].text(), d["step"].integer().value_or(-1),
-                        Least{d["forward"].integer(), d["reverse"].integer()},
+    const Stated stated{d["step"].integer().value_or(-1),
+                        {d["forward"].integer(), d["reverse"].integer()},
                         runs == "forward" ? kForward : kReverse};
-    const std::string title = title_of(stated.output, stated.input);
-    if (runs != "forward" && runs != "reverse") throw Lie(title + " has no direction");
-    if (!by_pair_.emplace(std::pair(stated.output, stated.input), stated_.size()).second)
-      throw Lie(title + " is stated twice");
+    if (runs != "forward" && runs != "reverse") throw Lie(title_of(names) + " has no direction");
+    if (!stated_.emplace(names, stated).second) throw Lie(title_of(names) + " is stated twice");
     if (runs_.emplace(stated.step, stated.runs).first->second != stated.runs)
-      throw Lie(title + " has another direction than others of its step");
-    stated_.push_back(stated);
+      throw Lie(title_of(names) + " has another direction than others of its step");
   }
 }
 
 const Distances::Stated* Distances::find(const Buffer& output, const Buffer& input) const {
-  const auto found = by_pair_.find({output.name, input.name});
-  return found == by_pair_.end() ? nullptr : &stated_[found->second];
+  const auto found = stated_.find({output.name, input.name});
+  return found == stated_.end() ? nullptr : &found->second;
 }
 
 std::optional<Direction> Distances::direction_of(int64_t step) const {
@@ -78,28 +70,28 @@ std::optional<Direction> Distances::direction_of(int64_t step) const {
   return found == runs_.end() ? std::optional<Direction>() : found->second;
 }
 
-void Distances::check(const std::vector<Touches>& touches, const std::vector<Life>& lives,
-                      const Claims& claims) const {
-  if (!claims.overlap && !stated_.empty())
+void Distances::check(const Layout& layout) const {
+  if (!layout.claims.overlap && !stated_.empty())
     throw Lie("distances are stated where no overlap is allowed");
-  const std::map<std::string, const Life*> planned = by_name(lives);
-  for (const Stated& d : stated_) {
-    const std::string title = title_of(d.output, d.input);
-    const auto out = planned.find(d.output);
-    const auto in = planned.find(d.input);
-    if (out == planned.end() || in == planned.end()) throw Lie(title + " is of no arena buffers");
-    if (d.step < 0 || d.step >= static_cast<int64_t>(touches.size()))
+  for (const auto& [names, d] : stated_) {
+    const std::string title = title_of(names);
+    const auto out = layout.by_name.find(names.first);
+    const auto in = layout.by_name.find(names.second);
+    if (out == layout.by_name.end() || in == layout.by_name.end())
+      throw Lie(title + " is of no arena buffers");
+    if (d.step < 0 || d.step >= static_cast<int64_t>(layout.touches.size()))
       throw Lie(title + " is of no step");
     if (out->second->begin != d.step || in->second->end != d.step + 1)
       throw Lie(title + " is of buffers that do not begin and end in its step");
     const Buffer& input = *in->second->buffer;
-    if (is_kept(input, claims)) throw Lie(title + " would overwrite what must survive");
+    if (is_kept(input, layout.claims)) throw Lie(title + " would overwrite what must survive");
     bool is_written = false;
     bool is_read = false;
-    for (const auto& [name, touch] : touches[static_cast<size_t>(d.step)]) {
-      if (!planned.contains(name)) continue;
-      is_written |= touch.only_writes() && name == d.output;
-      is_read |= touch.only_reads() && contains(*planned.at(name)->buffer, input);
+    for (const auto& [name, touch] : layout.touches[static_cast<size_t>(d.step)]) {
+      const auto touched = layout.by_name.find(name);
+      if (touched == layout.by_name.end()) continue;
+      is_written |= touch.only_writes() && name == names.first;
+      is_read |= touch.only_reads() && contains(*touched->second->buffer, input);
     }
     if (!is_written || !is_read)
       throw Lie(title + " is of buffers that its step does not write and read");
@@ -132,21 +124,20 @@ void Distances::check_pairs(std::vector<Life> lives) const {
   }
 }
 
-std::vector<Distance> Distances::wanted(const std::vector<Touches>& touches,
-                                        const std::vector<Life>& lives) const {
+std::vector<Distance> Distances::wanted(const Layout& layout) const {
   std::vector<Distance> wanted;
-  for (const Stated& d : stated_) wanted.push_back({d.output, d.input, d.step});
-  const std::map<std::string, const Life*> planned = by_name(lives);
-  for (size_t c = 0; c < touches.size(); ++c) {
-    for (const auto& [output, of_output] : touches[c]) {
-      if (!of_output.only_writes() || !planned.contains(output)) continue;
-      for (const auto& [input, of_input] : touches[c]) {
-        if (!of_input.only_reads() || !planned.contains(input)) continue;
-        const Buffer& y = *planned.at(output)->buffer;
-        const Buffer& x = *planned.at(input)->buffer;
+  if (!layout.claims.overlap) return wanted;
+  for (const auto& [names, d] : stated_) wanted.push_back({names.first, names.second, d.step});
+  for (size_t c = 0; c < layout.touches.size(); ++c) {
+    for (const auto& [output, of_output] : layout.touches[c]) {
+      const auto out = layout.by_name.find(output);
+      if (!of_output.only_writes() || out == layout.by_name.end()) continue;
+      for (const auto& [input, of_input] : layout.touches[c]) {
+        const auto in = layout.by_name.find(input);
+        if (!of_input.only_reads() || in == layout.by_name.end()) continue;
         const auto step = static_cast<int64_t>(c);
-        const Stated* d = find(y, x);
-        if (may_share(y, x) && (d == nullptr || d->step != step))
+        const Stated* d = find(*out->second->buffer, *in->second->buffer);
+        if (may_share(*out->second->buffer, *in->second->buffer) && (!d || d->step != step))
           wanted.push_back({output, input, step});
       }
     }
@@ -154,32 +145,31 @@ std::vector<Distance> Distances::wanted(const std::vector<Touches>& touches,
   return wanted;
 }
 
-void Distances::check_against(const std::vector<Distance>& derived, const std::vector<Life>& lives,
-                              const Claims& claims) const {
-  const std::map<std::string, const Life*> planned = by_name(lives);
+void Distances::check_against(const std::vector<Distance>& derived, const Layout& layout) const {
+  const bool is_optimal = layout.claims.optimal || layout.claims.packing_optimal;
   for (const Distance& seen : derived) {
-    const Life& out = *planned.at(seen.output);
-    const Life& in = *planned.at(seen.input);
+    const Life& out = *layout.by_name.at(seen.output);
+    const Life& in = *layout.by_name.at(seen.input);
     const Buffer& output = *out.buffer;
     const Buffer& input = *in.buffer;
-    const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
     const bool meets = out.begin == seen.step && in.end == seen.step + 1;
-    if (!meets || is_kept(input, claims)) continue;
+    if (!meets || is_kept(input, layout.claims)) continue;
+    const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
     const Stated* stated = find(output, input);
     const Direction runs = direction_of(seen.step).value_or(kForward);
-    const Least least = least_seen(seen, output, input, runs);
+    const Least needed = least_seen(seen, output, input, runs);
     for (const Direction d : {kForward, kReverse}) {
       // At this distance they do not overlap.
       const int64_t apart = d == kForward ? output.size_bytes : input.size_bytes;
       const int64_t is =
-          (stated ? stated->least[d] : std::nullopt).value_or(d == runs ? apart : *least[d]);
-      const std::string title = title_of(seen.output, seen.input) + " in step " +
+          (stated ? stated->least[d] : std::nullopt).value_or(d == runs ? apart : *needed[d]);
+      const std::string title = title_of({seen.output, seen.input}) + " in step " +
                                 std::to_string(seen.step) + (d == runs ? "" : ", turned round,") +
                                 " is " + std::to_string(is);
-      if (d == runs && is < *least[d])
-        throw Lie(title + ", but the run needs " + std::to_string(*least[d]));
-      if ((claims.optimal || claims.packing_optimal) && !tied && is > *least[d])
-        throw Lie(title + " where " + std::to_string(*least[d]) +
+      if (d == runs && is < *needed[d])
+        throw Lie(title + ", but the run needs " + std::to_string(*needed[d]));
+      if (is_optimal && !tied && is > *needed[d])
+        throw Lie(title + " where " + std::to_string(*needed[d]) +
                   " is enough, and still the plan is called optimal");
     }
   }

@@ -35,40 +35,36 @@ int64_t most_shared(const Least& least, int64_t output, int64_t input, int64_t c
 class Distances {
  public:
   struct Stated {
-    std::string output;
-    std::string input;
     int64_t step = -1;
     Least least = {};
     Direction runs = kForward;
   };
 
   explicit Distances(const Json& json);
-  const std::vector<Stated>& all() const { return stated_; }
+  using Names = std::pair<std::string, std::string>;  // of an output and an input
+  const std::map<Names, Stated>& all() const { return stated_; }
   const Stated* find(const Buffer& output, const Buffer& input) const;
   // Nothing if nothing is stated of that call.
   std::optional<Direction> direction_of(int64_t step) const;
   // They are of buffers that begin and end in that step, which writes the one and reads the other.
-  void check(const std::vector<Touches>& touches, const std::vector<Life>& lives,
-             const Claims& claims) const;
+  void check(const Layout& layout) const;
   // No two of the buffers that are alive together share bytes, but as they may.
   void check_pairs(std::vector<Life> lives) const;
-  // All pairs of which the run shall show how near they may come: those stated, and all others of
-  // an output and an input of one call, which another order of the calls could let share bytes.
-  std::vector<Distance> wanted(const std::vector<Touches>& touches,
-                               const std::vector<Life>& lives) const;
+  // All pairs of which the run shall show how near they may come, where overlap is allowed: those
+  // stated, and all others of an output and an input of one call, which another order of the calls
+  // could let share bytes.
+  std::vector<Distance> wanted(const Layout& layout) const;
   // None is below what the run has shown of `wanted`; and if a plan is said to be optimal within
   // them, none is above or missing where one begins in the step in which the other ends. (Of the
   // direction in which the step does not run a lower bound knows by its distance alone: one that is
   // missing makes no bound greater.)
-  void check_against(const std::vector<Distance>& derived, const std::vector<Life>& lives,
-                     const Claims& claims) const;
+  void check_against(const std::vector<Distance>& derived, const Layout& layout) const;
 
  private:
   bool allow(const Buffer& a, const Buffer& b) const;
 
-  std::vector<Stated> stated_;
-  std::map<std::pair<std::string, std::string>, size_t> by_pair_;  // output, input
-  std::map<int64_t, Direction> runs_;                              // by step
+  std::map<Names, Stated> stated_;
+  std::map<int64_t, Direction> runs_;  // by step
 };
 
 }  // namespace ingot::assay

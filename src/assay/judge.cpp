@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assay/judge.h"
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "assay/bound.h"
+#include "assay/calls.h"
 #include "assay/claims.h"
 #include "assay/code.h"
 #include "assay/distances.h"
@@ -17,73 +14,20 @@
 namespace ingot::assay {
 namespace {
 
-void check_argument(const Call& call, const Place& place, const Call::Arg& arg, const Buffer& b,
-                    const Claims& claims) {
-  if (b.element != place.element) throw Lie(call.kernel + " gets " + b.name + " of another type");
-  const int64_t count = b.size_bytes / b.element->bytes;
-  if (arg.offset_elements < 0 || arg.offset_elements > count ||
-      place.count > count - arg.offset_elements)
-    throw Lie(call.kernel + " needs more of " + b.name + " than it has");
-  const bool is_constant = b.kind == "constant";
-  if (place.constant && !is_constant)
-    throw Lie(call.kernel + " needs a constant where it gets " + b.name);
-  if (place.writes && is_constant) throw Lie(call.kernel + " writes the constant " + b.name);
-  if (place.writes && b.kind == "input" && !claims.reuse_inputs)
-    throw Lie(call.kernel + " writes the caller's input " + b.name);
-}
-
-void check_calls(const Loops& loops, const Claims& claims) {
-  std::map<std::string, const Buffer*> by_name;
-  for (const Buffer& b : loops.buffers) {
-    if (!by_name.emplace(b.name, &b).second) throw Lie("there are two buffers " + b.name);
-    if (b.offset_bytes && (b.kind == "constant" || (is_callers(b) && !claims.io_in_arena)))
-      throw Lie(b.name + " has a place in the arena, where it does not belong");
-    if (!is_callers(b) && b.alignment < b.element->bytes)
-      throw Lie(b.name + " is aligned to less than its elements");
-    if (b.kind == "constant" && static_cast<int64_t>(b.data.size()) != b.size_bytes)
-      throw Lie("the constant " + b.name + " has no data");
-  }
-  for (const Call& call : loops.calls) {
-    const auto kernel = loops.kernels.find(call.kernel);
-    if (kernel == loops.kernels.end())
-      throw Lie("the runner calls " + call.kernel + ", which does not exist");
-    const Kernel& k = kernel->second;
-    if (k.num_params != call.args.size() || k.num_scalars != call.scalars.size())
-      throw Lie("the runner calls " + call.kernel + " with another number of arguments");
-    for (size_t i = 0; i < k.num_scalars; ++i) {
-      if (call.scalars[i].type != k.body.slots[i])
-        throw Lie("the runner calls " + call.kernel + " with a number of another type");
-    }
-    for (size_t i = 0; i < k.num_params; ++i) {
-      const auto buffer = by_name.find(call.args[i].buffer);
-      if (buffer == by_name.end())
-        throw Lie("the runner uses " + call.args[i].buffer + ", which does not exist");
-      check_argument(call, k.body.places[i], call.args[i], *buffer->second, claims);
-    }
-  }
-}
-
 void check(const Json& json, const Loops& given) {
   const Claims claims(json);
   check_calls(given, claims);
   check_listing(json, given);
   Loops loops = given;
-  lend_ports(loops, claims);
-  const std::vector<Touches> touches = find_touches(loops);
-  const std::vector<Life> lives = find_lives(loops, claims);
-  const Regions regions = read_regions(json, loops);
-  check_places(lives, regions, json["options"]);
-  check_buffers(json["plan"], lives);
-  put_side_by_side(loops, regions);
+  const Layout layout = lay_out(loops, json);
   const Distances distances(json["plan"]["distances"]);
-  distances.check(touches, lives, claims);
-  distances.check_pairs(lives);
-  check_bound(json, claims, lives, regions, distances);
-  Machine machine(loops, claims.reuse_inputs,
-                  claims.overlap ? distances.wanted(touches, lives) : std::vector<Distance>());
+  distances.check(layout);
+  distances.check_pairs(layout.lives);
+  check_bound(json, layout, distances);
+  Machine machine(loops, claims.reuse_inputs, distances.wanted(layout));
   machine.run();
-  distances.check_against(machine.distances(), lives, claims);
-  check_order(claims, loops, touches, lives, machine.distances(), distances);
+  distances.check_against(machine.distances(), layout);
+  check_order(loops, layout, machine.distances(), distances);
   check_requantisation(json, given);
 }
 

@@ -2,6 +2,7 @@
 #include "assay/layout.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "assay/claims.h"
 #include "assay/code.h"
@@ -10,6 +11,21 @@ namespace ingot::assay {
 namespace {
 
 using Span = std::pair<int64_t, int64_t>;
+
+std::string memory_of_port(const std::string& port) { return "caller's " + port; }
+
+void lend_ports(Loops& loops, const Claims& claims) {
+  for (Buffer& b : loops.buffers) {
+    const bool is_lent = is_callers(b) && !claims.io_in_arena && b.size_bytes > 0 &&
+                         (b.kind == "input" ? claims.reuse_inputs : claims.scratch_in_outputs);
+    const std::string& lender = is_lent ? b.name : b.lender;
+    if (lender.empty()) continue;
+    if (!b.pool.empty() || (b.kind != "arena" && !is_lent))
+      throw Lie(b.name + " lies in two memories");
+    b.pool = memory_of_port(lender);
+    if (is_lent) b.offset_bytes = 0;
+  }
+}
 
 // By call, when what it touches must be there: all calls of a loop for the whole loop.
 void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
@@ -38,27 +54,140 @@ void stretch_parts(std::vector<Life>& lives) {
   }
 }
 
-std::string memory_of_port(const std::string& port) { return "caller's " + port; }
+std::vector<Life> find_lives(const Loops& loops, const Claims& claims) {
+  std::vector<Span> spans;
+  add_spans(loops.runner.stmts, spans);
+  std::map<std::string, Span> touched;
+  for (size_t c = 0; c < spans.size(); ++c) {
+    for (const Call::Arg& arg : loops.calls[c].args) {
+      Span& when = touched.emplace(arg.buffer, spans[c]).first->second;
+      when = {std::min(when.first, spans[c].first), std::max(when.second, spans[c].second)};
+    }
+  }
+  const auto end = std::max<int64_t>(1, static_cast<int64_t>(spans.size()));
+  std::vector<Life> lives;
+  for (const Buffer& b : loops.buffers) {
+    const bool is_planned = is_callers(b) && (claims.io_in_arena || !b.pool.empty());
+    if (b.kind != "arena" && !is_planned) continue;
+    const auto [first, last] = touched[b.name];
+    const int64_t until = b.kind == "input" ? std::max<int64_t>(last, 1) : last;
+    lives.push_back({&b, b.kind == "input" ? 0 : first, is_kept(b, claims) ? end : until});
+  }
+  stretch_parts(lives);
+  return lives;
+}
 
-std::string title_of(const std::string& name, const Region& region) {
-  if (name.empty()) return "the arena";
-  return (region.element ? "the " : "the pool ") + name;
+std::map<std::string, Region> read_regions(const Json& json, const Loops& loops) {
+  const JsonArray& memory = json["memory"].array();
+  const JsonArray& pools = json["options"]["pools"].array();
+  const auto arena_bytes = json["arena_bytes"].integer();
+  const auto arena_alignment = json["arena_alignment"].integer();
+  if (!arena_bytes || arena_alignment.value_or(0) < 1)
+    throw Lie("the JSON does not state arena_bytes and arena_alignment");
+  if (std::max<size_t>(memory.size(), 1) != pools.size() + 1)
+    throw Lie("the JSON states other pools than its options");
+  std::map<std::string, Region> regions;
+  regions[""] = {"the arena", *arena_bytes, *arena_alignment, INT64_MAX};
+  for (size_t m = 0; m < memory.size(); ++m) {
+    const std::string name = memory[m]["name"].text();
+    const auto bytes = memory[m]["bytes"].integer();
+    const auto alignment = memory[m]["alignment"].integer();
+    const bool is_arena = m == 0;
+    if (name.empty() || !bytes || alignment.value_or(0) < 1 ||
+        memory[m]["kind"].text() != (is_arena ? "arena" : "pool"))
+      throw Lie("the JSON states no name, kind, bytes or alignment of memory " + name);
+    if (is_arena && (bytes != arena_bytes || alignment != arena_alignment))
+      throw Lie("the JSON states two sizes of the arena");
+    if (is_arena) continue;
+    const Json& pool = pools[m - 1];
+    const int64_t most_bytes = pool["capacity_bytes"].integer().value_or(-1);
+    const Region region{"the pool " + name, *bytes, *alignment, most_bytes};
+    if (pool["name"].text() != name || !regions.emplace(name, region).second)
+      throw Lie("the JSON states other pools than its options");
+    if (*bytes > most_bytes) throw Lie(region.title + " is larger than its limit");
+  }
+  for (const Buffer& b : loops.buffers) {
+    if (!is_callers(b) || b.pool.empty()) continue;
+    regions.emplace(
+        b.pool, Region{"the " + b.pool, b.size_bytes, b.element->bytes, b.size_bytes, b.element});
+  }
+  return regions;
 }
 
 void check_place(const Buffer& b, const Region& region, const Json& options) {
-  const std::string where = title_of(b.pool, region);
   if (!b.pool.empty() && b.kind != "arena" && !region.element)
     throw Lie(b.name + " is the caller's and lies in a pool");
   const std::string placed = options["places"][b.tensor].text();
   if (b.kind == "arena" && !placed.empty() && placed != (b.pool.empty() ? "arena" : b.pool))
     throw Lie(b.name + " does not lie in " + placed + ", where the options place it");
-  if (!b.offset_bytes) throw Lie(b.name + " has no place in " + where);
+  if (!b.offset_bytes) throw Lie(b.name + " has no place in " + region.title);
   if (*b.offset_bytes < 0 || *b.offset_bytes > region.bytes - b.size_bytes)
-    throw Lie(b.name + " is outside " + where);
+    throw Lie(b.name + " is outside " + region.title);
   if (region.element && !may_stand_in(b.element, region.element))
-    throw Lie(b.name + " is of another type than " + where);
+    throw Lie(b.name + " is of another type than " + region.title);
   if (*b.offset_bytes % b.alignment != 0 || region.alignment % b.alignment != 0)
     throw Lie(b.name + " is misaligned");
+}
+
+void check_places(const Layout& layout, const Json& options) {
+  std::map<std::string, int64_t> reached;
+  std::map<std::string, std::pair<std::string, int64_t>> units;  // where they begin
+  for (const Life& life : layout.lives) {
+    const Buffer& b = *life.buffer;
+    const auto region = layout.regions.find(b.pool);
+    if (region == layout.regions.end())
+      throw Lie(b.name + " lies in the pool " + b.pool + ", which does not exist");
+    check_place(b, region->second, options);
+    reached[b.pool] = std::max(reached[b.pool], *b.offset_bytes + b.size_bytes);
+    std::pair<std::string, int64_t> begin = {b.pool, 0};
+    if (__builtin_sub_overflow(*b.offset_bytes, begin_in_unit(b), &begin.second) ||
+        units.emplace(unit_of(b), begin).first->second != begin)
+      throw Lie(b.name + " and others are tied, but not at their distance");
+  }
+  for (const auto& [name, region] : layout.regions) {
+    if (region.bytes != reached[name])
+      throw Lie(region.title + " is not as high as its highest buffer reaches");
+  }
+}
+
+void check_buffers(const JsonArray& buffers, const Layout& layout) {
+  std::map<std::string, const Json*> stated;
+  for (const Json& b : buffers) stated[b["name"].text()] = &b;
+  expect(stated.size() == layout.lives.size() && buffers.size() == stated.size(),
+         "another number of arena buffers");
+  for (const Life& life : layout.lives) {
+    const Buffer& b = *life.buffer;
+    const auto found = stated.find(b.name);
+    expect(found != stated.end(), "nothing of " + b.name);
+    const Json& json = *found->second;
+    const auto says = [&](const char* key) { return json[key].integer(); };
+    expect(says("size_bytes") == b.size_bytes, "another size of " + b.name);
+    expect(says("offset_bytes") == b.offset_bytes, "another place of " + b.name);
+    expect(says("alignment") == b.alignment, "another alignment of " + b.name);
+    const std::string lender = json["inside"].text();
+    expect((lender.empty() ? json["pool"].text() : memory_of_port(lender)) == b.pool,
+           "another pool of " + b.name);
+    expect(says("first") == life.begin && says("last") == life.end,
+           "another lifetime of " + b.name);
+    expect(is_same_text(json["tensor"].text(), b.tensor), "another tensor of " + b.name);
+    expect(b.tie_group < 0 ||
+               (says("tie_group") == b.tie_group && says("tie_offset_bytes") == b.tie_offset_bytes),
+           "another tie of " + b.name);
+  }
+}
+
+void put_side_by_side(Loops& loops, const std::map<std::string, Region>& regions) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  std::map<std::string, int64_t> begins;
+  int64_t end = 0;
+  for (const auto& [name, region] : regions) {
+    if (region.bytes > kMost) throw Lie("memories of that size cannot be judged");
+    begins[name] = end;
+    end += region.bytes;
+  }
+  for (Buffer& b : loops.buffers) {
+    if (b.offset_bytes) *b.offset_bytes += begins[b.pool];
+  }
 }
 
 }  // namespace
@@ -67,7 +196,6 @@ Claims::Claims(const Json& json) {
   const auto says = [](const Json& value) { return value.boolean().value_or(false); };
   const Json& options = json["options"];
   const Json& plan = json["plan"];
-  arena_bytes = json["arena_bytes"].integer().value_or(-1);
   io_in_arena = options["io"].text() == "arena";
   reuse_inputs = says(options["reuse_inputs"]);
   scratch_in_outputs = says(options["scratch_in_outputs"]);
@@ -103,10 +231,11 @@ bool contains(const Buffer& whole, const Buffer& part) {
          part.tie_offset_bytes + part.size_bytes <= whole.tie_offset_bytes + whole.size_bytes;
 }
 
-std::vector<Touches> find_touches(const Loops& loops) {
-  std::vector<Touches> all;
+Layout lay_out(Loops& loops, const Json& json) {
+  Layout layout{Claims(json), {}, {}, {}, {}};
+  lend_ports(loops, layout.claims);
   for (const Call& call : loops.calls) {
-    Touches& touches = all.emplace_back();
+    std::map<std::string, Touch>& touches = layout.touches.emplace_back();
     const std::vector<Place>& places = loops.kernels.at(call.kernel).body.places;
     for (size_t p = 0; p < call.args.size(); ++p) {
       Touch& touch = touches[call.args[p].buffer];
@@ -114,143 +243,13 @@ std::vector<Touches> find_touches(const Loops& loops) {
       touch.writes |= places[p].writes;
     }
   }
-  return all;
-}
-
-std::vector<Life> find_lives(const Loops& loops, const Claims& claims) {
-  std::vector<Span> spans;
-  add_spans(loops.runner.stmts, spans);
-  std::map<std::string, Span> touched;
-  for (size_t c = 0; c < spans.size(); ++c) {
-    for (const Call::Arg& arg : loops.calls[c].args) {
-      Span& when = touched.emplace(arg.buffer, spans[c]).first->second;
-      when = {std::min(when.first, spans[c].first), std::max(when.second, spans[c].second)};
-    }
-  }
-  const auto end = std::max<int64_t>(1, static_cast<int64_t>(spans.size()));
-  std::vector<Life> lives;
-  for (const Buffer& b : loops.buffers) {
-    const bool is_planned = is_callers(b) && (claims.io_in_arena || !b.pool.empty());
-    if (b.kind != "arena" && !is_planned) continue;
-    const auto [first, last] = touched[b.name];
-    const int64_t until = b.kind == "input" ? std::max<int64_t>(last, 1) : last;
-    lives.push_back({&b, b.kind == "input" ? 0 : first, is_kept(b, claims) ? end : until});
-  }
-  stretch_parts(lives);
-  return lives;
-}
-
-void lend_ports(Loops& loops, const Claims& claims) {
-  for (Buffer& b : loops.buffers) {
-    const bool is_lent = is_callers(b) && !claims.io_in_arena && b.size_bytes > 0 &&
-                         (b.kind == "input" ? claims.reuse_inputs : claims.scratch_in_outputs);
-    const std::string& lender = is_lent ? b.name : b.lender;
-    if (lender.empty()) continue;
-    if (!b.pool.empty() || (b.kind != "arena" && !is_lent))
-      throw Lie(b.name + " lies in two memories");
-    b.pool = memory_of_port(lender);
-    if (is_lent) b.offset_bytes = 0;
-  }
-}
-
-Regions read_regions(const Json& json, const Loops& loops) {
-  const auto read = [](const Json& bytes, const Json& alignment, int64_t most_bytes) {
-    return Region{bytes.integer().value_or(-1), alignment.integer().value_or(0), most_bytes};
-  };
-  const auto is_none = [](const Region& r) { return r.bytes < 0 || r.alignment < 1; };
-  const Region arena = read(json["arena_bytes"], json["arena_alignment"], INT64_MAX);
-  if (is_none(arena)) throw Lie("the JSON does not state arena_bytes and arena_alignment");
-  Regions regions = {{"", arena}};
-  const JsonArray& memory = json["memory"].array();
-  const JsonArray& pools = json["options"]["pools"].array();
-  if (std::max<size_t>(memory.size(), 1) != pools.size() + 1)
-    throw Lie("the JSON states other pools than its options");
-  for (size_t m = 0; m < memory.size(); ++m) {
-    const std::string name = memory[m]["name"].text();
-    const Json& most = m == 0 ? json["arena_bytes"] : pools[m - 1]["capacity_bytes"];
-    const Region region =
-        read(memory[m]["bytes"], memory[m]["alignment"], most.integer().value_or(-1));
-    if (name.empty() || is_none(region) || memory[m]["kind"].text() != (m == 0 ? "arena" : "pool"))
-      throw Lie("the JSON states no name, kind, bytes or alignment of memory " + name);
-    if (m == 0) {
-      if (region.bytes != arena.bytes || region.alignment != arena.alignment)
-        throw Lie("the JSON states two sizes of the arena");
-      continue;
-    }
-    if (pools[m - 1]["name"].text() != name || !regions.emplace(name, region).second)
-      throw Lie("the JSON states other pools than its options");
-    if (region.bytes > region.most_bytes)
-      throw Lie("the pool " + name + " is larger than its limit");
-  }
-  for (const Buffer& b : loops.buffers) {
-    if (is_callers(b) && !b.pool.empty())
-      regions.emplace(b.pool, Region{b.size_bytes, b.element->bytes, b.size_bytes, b.element});
-  }
-  return regions;
-}
-
-void check_places(const std::vector<Life>& lives, const Regions& regions, const Json& options) {
-  std::map<std::string, int64_t> reached;
-  std::map<int64_t, const Buffer*> first_of_group;
-  for (const Life& life : lives) {
-    const Buffer& b = *life.buffer;
-    const auto region = regions.find(b.pool);
-    if (region == regions.end())
-      throw Lie(b.name + " lies in the pool " + b.pool + ", which does not exist");
-    check_place(b, region->second, options);
-    reached[b.pool] = std::max(reached[b.pool], *b.offset_bytes + b.size_bytes);
-    if (b.tie_group < 0) continue;
-    const Buffer& first = *first_of_group.emplace(b.tie_group, &b).first->second;
-    int64_t stated = 0;
-    if (__builtin_sub_overflow(b.tie_offset_bytes, first.tie_offset_bytes, &stated) ||
-        *b.offset_bytes - *first.offset_bytes != stated || b.pool != first.pool)
-      throw Lie(first.name + " and " + b.name + " are tied, but not at their distance");
-  }
-  for (const auto& [name, region] : regions) {
-    if (region.bytes != reached[name])
-      throw Lie(title_of(name, region) + " is not as high as its highest buffer reaches");
-  }
-}
-
-void check_buffers(const Json& plan, const std::vector<Life>& lives) {
-  std::map<std::string, const Json*> stated;
-  for (const Json& b : plan["buffers"].array()) stated[b["name"].text()] = &b;
-  expect(stated.size() == lives.size() && plan["buffers"].array().size() == lives.size(),
-         "another number of arena buffers");
-  for (const Life& life : lives) {
-    const Buffer& b = *life.buffer;
-    const auto found = stated.find(b.name);
-    expect(found != stated.end(), "nothing of " + b.name);
-    const Json& json = *found->second;
-    const auto says = [&](const char* key) { return json[key].integer(); };
-    expect(says("size_bytes") == b.size_bytes, "another size of " + b.name);
-    expect(says("offset_bytes") == b.offset_bytes, "another place of " + b.name);
-    const std::string lender = json["inside"].text();
-    expect((lender.empty() ? json["pool"].text() : memory_of_port(lender)) == b.pool,
-           "another pool of " + b.name);
-    expect(says("alignment") == b.alignment, "another alignment of " + b.name);
-    expect(says("first") == life.begin && says("last") == life.end,
-           "another lifetime of " + b.name);
-    expect(is_same_text(json["tensor"].text(), b.tensor), "another tensor of " + b.name);
-    expect(b.tie_group < 0 ||
-               (says("tie_group") == b.tie_group && says("tie_offset_bytes") == b.tie_offset_bytes),
-           "another tie of " + b.name);
-  }
-}
-
-void put_side_by_side(Loops& loops, const Regions& regions) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  std::map<std::string, int64_t> starts;
-  int64_t end = 0;
-  for (const auto& [name, region] : regions) {
-    if (region.bytes > kMost || region.alignment > kMost)
-      throw Lie("memories of that size cannot be judged");
-    starts[name] = (end + region.alignment - 1) / region.alignment * region.alignment;
-    end = starts[name] + region.bytes;
-  }
-  for (Buffer& b : loops.buffers) {
-    if (b.offset_bytes) *b.offset_bytes += starts[b.pool];
-  }
+  layout.lives = find_lives(loops, layout.claims);
+  for (const Life& life : layout.lives) layout.by_name[life.buffer->name] = &life;
+  layout.regions = read_regions(json, loops);
+  check_places(layout, json["options"]);
+  check_buffers(json["plan"]["buffers"].array(), layout);
+  put_side_by_side(loops, layout.regions);
+  return layout;
 }
 
 }  // namespace ingot::assay

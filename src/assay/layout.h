@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where and when buffers are, as the loop program implies, and what NAME.json says of that in a
-// word. The checks throw Lie (assay/code.h).
+// Where and when buffers are, as the loop program implies, and what NAME.json says of that. The
+// checks throw Lie (assay/code.h).
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,11 +12,10 @@
 
 namespace ingot::assay {
 
-// What NAME.json says with a number or a yes.
+// What NAME.json says with yes or no.
 struct Claims {
   explicit Claims(const Json& json);
 
-  int64_t arena_bytes = -1;
   bool io_in_arena = false;
   bool reuse_inputs = false;
   bool scratch_in_outputs = false;
@@ -38,7 +37,7 @@ int64_t begin_in_unit(const Buffer& b);
 // Whether all bytes of `part` are bytes of `whole`.
 bool contains(const Buffer& whole, const Buffer& part);
 
-// Of each call, in their order: what it does with which buffer.
+// What a call does with a buffer.
 struct Touch {
   bool reads = false;
   bool writes = false;
@@ -46,8 +45,6 @@ struct Touch {
   bool only_reads() const { return reads && !writes; }
   bool only_writes() const { return writes && !reads; }
 };
-using Touches = std::map<std::string, Touch>;
-std::vector<Touches> find_touches(const Loops& loops);
 
 // A buffer and when it is alive: half-open, in calls.
 struct Life {
@@ -62,33 +59,35 @@ struct Life {
   }
 };
 
-// Of all buffers in the arena or another memory, in the order of the program. A buffer is alive
-// from the first to the last call that it is given to; outputs to the end; inputs from the start,
-// to the end unless they may be reused; what a loop of the runner touches, for the whole loop;
-// parts of a tied whole, as long as the whole.
-std::vector<Life> find_lives(const Loops& loops, const Claims& claims);
-
-// A memory that buffers lie in: a pool, or an input or output that the caller lends.
+// A memory that buffers lie in: the arena, a pool, or an input or output that the caller lends.
 struct Region {
+  std::string title;
   int64_t bytes = 0;
   int64_t alignment = 1;
   int64_t most_bytes = 0;            // that it may have
   const Element* element = nullptr;  // of an input or output
 };
-using Regions = std::map<std::string, Region>;  // the arena's name is empty
 
-// Puts each input and output that the caller lends at the start of a memory of its own, in which
-// the buffers lie that borrow it.
-void lend_ports(Loops& loops, const Claims& claims);
-// The arena and the pools that NAME.json states, no larger than its options allow, and what is
-// lent.
-Regions read_regions(const Json& json, const Loops& loops);
-// Every buffer has its place inside its region, and no region is higher than needed. What is tied
-// lies in one, what the options place lies there, and what borrows may do so in C.
-void check_places(const std::vector<Life>& lives, const Regions& regions, const Json& options);
-// NAME.json's plan.buffers says of all of them the same.
-void check_buffers(const Json& plan, const std::vector<Life>& lives);
-// Moves the regions side by side into one memory: what lies apart stays apart.
-void put_side_by_side(Loops& loops, const Regions& regions);
+struct Layout {
+  Claims claims;
+  std::vector<std::map<std::string, Touch>> touches;  // by call, by buffer
+  // Of all buffers in some region, in the order of the program. A buffer is alive from the first to
+  // the last call that it is given to; outputs to the end; inputs from the start, to the end unless
+  // they may be reused; what a loop of the runner touches, for the whole loop; parts of a tied
+  // whole, as long as the whole.
+  std::vector<Life> lives;
+  std::map<std::string, const Life*> by_name;  // of buffers
+  std::map<std::string, Region> regions;       // the arena's name is empty
+};
+
+// What follows from `loops`, which gets its regions side by side in one memory: what lies apart
+// stays apart. Lent inputs and outputs get regions of their own, in which those lie that borrow
+// them. Checks that
+//  - NAME.json says the same of lifetimes, sizes and places, and no pool is larger than its options
+//    allow;
+//  - every buffer has its place inside its region, and no region is higher than needed; what is
+//    tied lies in one, at its distance, what the options place lies there, and what borrows may do
+//    so in C.
+Layout lay_out(Loops& loops, const Json& json);
 
 }  // namespace ingot::assay

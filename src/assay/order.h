@@ -15,8 +15,7 @@ namespace ingot::assay {
 //    search through the sets of calls that can be done finds, with what is alive then. Outputs may
 //    share with inputs that die there what the distances `derived` by the run let them.
 // Throws TooLarge (assay/machine.h) if that search takes too long.
-void check_order(const Claims& claims, const Loops& loops, const std::vector<Touches>& touches,
-                 const std::vector<Life>& lives, const std::vector<Distance>& derived,
+void check_order(const Loops& loops, const Layout& layout, const std::vector<Distance>& derived,
                  const Distances& stated);
 
 }  // namespace ingot::assay
