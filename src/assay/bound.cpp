@@ -29,25 +29,26 @@ class Load {
   Load(const std::vector<Life>& lives, const Distances& distances)
       : lives_(lives), distances_(distances) {
     for (const Life& life : lives) {
-      by_name_[life.buffer->name] = &life;
       if (life.takes_space()) cell_bytes_ = std::gcd(cell_bytes_, life.buffer->alignment);
     }
   }
 
   // What must be there at once, in bytes. The last cell of one buffer may stick out of the arena.
   int64_t at(int64_t time) const {
+    std::map<std::string, const Life*> alive;
     std::map<std::string, std::vector<Span>> covered;  // in cells, by what moves as one
     int64_t padding = 0;
     for (const Life& life : lives_) {
       if (!life.is_alive(time)) continue;
       const Buffer& b = *life.buffer;
+      alive[b.name] = &life;
       const int64_t first = *b.offset_bytes / cell_bytes_;
       covered[unit_of(b)].emplace_back(first, first + cells(b));
       padding = std::max(padding, cells(b) * cell_bytes_ - b.size_bytes);
     }
-    int64_t total = 0;
+    int64_t total = -saved_by(alive);
     for (const auto& [unit, spans] : covered) total += length_of_union(spans);
-    return std::max<int64_t>(0, (total - saved_at(time)) * cell_bytes_ - padding);
+    return std::max<int64_t>(0, total * cell_bytes_ - padding);
   }
 
   int64_t greatest() const {
@@ -63,29 +64,28 @@ class Load {
 
   // In cells: as much as distances let pairs share, at most the whole output where inputs are older
   // than outputs (else two outputs might count each other's bytes).
-  int64_t saved_at(int64_t time) const {
-    std::map<std::string, int64_t> saved;
+  int64_t saved_by(const std::map<std::string, const Life*>& alive) const {
+    std::map<std::string, int64_t> saved;  // by output
     int64_t others = 0;
     for (const auto& [names, d] : distances_.all()) {
-      // Not of those in pools.
-      if (!by_name_.contains(names.first) || !by_name_.contains(names.second)) continue;
-      const Life& out = *by_name_.at(names.first);
-      const Life& in = *by_name_.at(names.second);
-      if (!out.is_alive(time) || !in.is_alive(time)) continue;
-      const int64_t shared =
-          most_shared(d.least, cells(*out.buffer), cells(*in.buffer), cell_bytes_);
-      const bool tied = out.buffer->tie_group >= 0 || in.buffer->tie_group >= 0;
-      (tied || in.begin >= out.begin ? others : saved[names.first]) += shared;
+      const auto out = alive.find(names.first);
+      const auto in = alive.find(names.second);
+      if (out == alive.end() || in == alive.end()) continue;
+      const Buffer& output = *out->second->buffer;
+      const Buffer& input = *in->second->buffer;
+      const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
+      const bool is_older = in->second->begin < out->second->begin;
+      (is_older && !tied ? saved[output.name] : others) +=
+          most_shared(d.least, cells(output), cells(input), cell_bytes_);
     }
     for (const auto& [output, shared] : saved) {
-      others += std::min(shared, cells(*by_name_.at(output)->buffer));
+      others += std::min(shared, cells(*alive.at(output)->buffer));
     }
     return others;
   }
 
   const std::vector<Life>& lives_;
   const Distances& distances_;
-  std::map<std::string, const Life*> by_name_;
   int64_t cell_bytes_ = 0;
 };
 

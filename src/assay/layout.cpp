@@ -2,6 +2,7 @@
 #include "assay/layout.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "assay/claims.h"
@@ -160,19 +161,23 @@ void check_buffers(const JsonArray& buffers, const Layout& layout) {
     const auto found = stated.find(b.name);
     expect(found != stated.end(), "nothing of " + b.name);
     const Json& json = *found->second;
-    const auto says = [&](const char* key) { return json[key].integer(); };
-    expect(says("size_bytes") == b.size_bytes, "another size of " + b.name);
-    expect(says("offset_bytes") == b.offset_bytes, "another place of " + b.name);
-    expect(says("alignment") == b.alignment, "another alignment of " + b.name);
+    const auto expect_same = [&](const std::string& what, const std::string& key,
+                                 std::optional<int64_t> value) {
+      expect(json[key].integer() == value, "another " + what + " of " + b.name);
+    };
+    expect_same("size", "size_bytes", b.size_bytes);
+    expect_same("place", "offset_bytes", b.offset_bytes);
+    expect_same("alignment", "alignment", b.alignment);
+    expect_same("lifetime", "first", life.begin);
+    expect_same("lifetime", "last", life.end);
+    if (b.tie_group >= 0) {
+      expect_same("tie", "tie_group", b.tie_group);
+      expect_same("tie", "tie_offset_bytes", b.tie_offset_bytes);
+    }
     const std::string lender = json["inside"].text();
-    expect((lender.empty() ? json["pool"].text() : memory_of_port(lender)) == b.pool,
-           "another pool of " + b.name);
-    expect(says("first") == life.begin && says("last") == life.end,
-           "another lifetime of " + b.name);
+    const std::string pool = lender.empty() ? json["pool"].text() : memory_of_port(lender);
+    expect(pool == b.pool, "another pool of " + b.name);
     expect(is_same_text(json["tensor"].text(), b.tensor), "another tensor of " + b.name);
-    expect(b.tie_group < 0 ||
-               (says("tie_group") == b.tie_group && says("tie_offset_bytes") == b.tie_offset_bytes),
-           "another tie of " + b.name);
   }
 }
 

@@ -2,7 +2,6 @@
 #include "assay/order.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 
@@ -17,15 +16,23 @@ struct Part {
   bool is_kept = false;  // to the end
 };
 
+// All parts of a buffer.
+struct Parts {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
 // What an output of a call may take of an input that dies there.
 struct Shared {
-  std::vector<size_t> output;  // parts
-  std::vector<size_t> input;
+  Parts output;
+  Parts input;
   int64_t bytes = 0;
 };
 
 struct CallParts {
   std::vector<size_t> parts;
+  int64_t bytes_read = 0;
+  int64_t bytes_written = 0;
   std::vector<Shared> shared;
   std::set<size_t> before;  // calls that must come before
 };
@@ -69,9 +76,9 @@ class Orders {
                   const Distances& stated) {
     for (const Distance& d : derived) {
       const auto call = static_cast<size_t>(d.step);
-      if (!layout.touches[call].contains(d.input)) continue;
       const Buffer& y = *layout.by_name.at(d.output)->buffer;
       const Buffer& x = *layout.by_name.at(d.input)->buffer;
+      if (is_kept(x, layout.claims) || !layout.touches[call].contains(d.input)) continue;
       int64_t bytes = 0;
       for (const Direction runs : {kForward, kReverse}) {
         if (stated.direction_of(d.step).value_or(runs) != runs) continue;
@@ -89,27 +96,15 @@ class Orders {
     return true;
   }
 
-  // Whether some call needs more than `limit` bytes even if nothing is alive but what it touches,
-  // and all of its inputs die there.
+  // Whether some call needs more than `limit` bytes in every order: all it reads is there at once,
+  // and all it writes; and all of both, but for what may be shared.
   bool is_hopeless(int64_t limit) const {
-    State alone{
-        {}, std::vector<bool>(parts_.size(), true), std::vector<int64_t>(parts_.size(), 1), 0};
-    for (const CallParts& call : calls_) {
-      const auto set_outputs = [&](bool begun, int64_t calls_left) {
-        for (const Shared& s : call.shared) {
-          for (const size_t p : s.output) {
-            alone.begun[p] = begun;
-            alone.calls_left[p] = calls_left;
-          }
-        }
-      };
-      set_outputs(false, 2);
-      alone.live_bytes = 0;
-      for (const size_t p : call.parts) alone.live_bytes += alone.begun[p] ? parts_[p].bytes : 0;
-      if (need(alone, call).during > limit) return true;
-      set_outputs(true, 1);
-    }
-    return false;
+    return std::ranges::any_of(calls_, [&](const CallParts& call) {
+      int64_t bytes = 0;
+      for (const size_t p : call.parts) bytes += parts_[p].bytes;
+      for (const Shared& s : call.shared) bytes -= s.bytes;
+      return std::max({bytes, call.bytes_read, call.bytes_written}) > limit;
+    });
   }
 
   // Whether all calls can be done in an order in which none needs more than `limit` bytes.
@@ -140,19 +135,23 @@ class Orders {
  private:
   // What moves as one is cut where any of its members begins or ends.
   void add_parts(const std::vector<const Buffer*>& members, const Layout& layout) {
-    std::set<int64_t> cuts;
+    std::vector<int64_t> cuts;
     for (const Buffer* b : members) {
-      cuts.insert({begin_in_unit(*b), begin_in_unit(*b) + b->size_bytes});
-      of_buffer_[b->name];
+      cuts.insert(cuts.end(), {begin_in_unit(*b), begin_in_unit(*b) + b->size_bytes});
+    }
+    std::ranges::sort(cuts);
+    cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+    const auto part_at = [&, first = parts_.size()](int64_t cut) {
+      return first + static_cast<size_t>(std::ranges::lower_bound(cuts, cut) - cuts.begin());
+    };
+    for (const Buffer* b : members) {
+      const int64_t begin = begin_in_unit(*b);
+      of_buffer_[b->name] = {part_at(begin), part_at(begin + b->size_bytes)};
     }
     const Buffer& first = *members.front();
     const bool is_planned = layout.by_name.contains(first.name);
-    for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
-      for (const Buffer* b : members) {
-        if (begin_in_unit(*b) <= *cut && *cut < begin_in_unit(*b) + b->size_bytes)
-          of_buffer_[b->name].push_back(parts_.size());
-      }
-      parts_.push_back({is_planned ? *std::next(cut) - *cut : 0, is_kept(first, layout.claims)});
+    for (size_t c = 1; c < cuts.size(); ++c) {
+      parts_.push_back({is_planned ? cuts[c] - cuts[c - 1] : 0, is_kept(first, layout.claims)});
       start_.begun.push_back(first.kind == "input");
       start_.live_bytes += start_.begun.back() ? parts_.back().bytes : 0;
     }
@@ -161,19 +160,24 @@ class Orders {
   // A call comes after those that wrote what it reads, and after those that read or wrote what it
   // writes.
   void add_call(size_t c, const std::map<std::string, Touch>& touches, std::vector<Past>& past) {
-    std::map<size_t, bool> touched;  // by part: whether it is written
+    std::map<size_t, Touch> touched;  // parts
     for (const auto& [name, touch] : touches) {
-      if (!of_buffer_.contains(name)) continue;
-      for (const size_t p : of_buffer_.at(name)) touched[p] |= touch.writes;
+      const Parts parts = of_buffer_[name];  // none of constants
+      for (size_t p = parts.begin; p < parts.end; ++p) {
+        touched[p].reads |= touch.reads;
+        touched[p].writes |= touch.writes;
+      }
     }
-    std::set<size_t>& before = calls_[c].before;
-    for (const auto& [p, is_written] : touched) {
-      calls_[c].parts.push_back(p);
+    CallParts& call = calls_[c];
+    for (const auto& [p, touch] : touched) {
+      call.parts.push_back(p);
+      call.bytes_read += touch.reads ? parts_[p].bytes : 0;
+      call.bytes_written += touch.writes ? parts_[p].bytes : 0;
+      call.before.insert(past[p].written_by.begin(), past[p].written_by.end());
+      if (touch.writes) call.before.insert(past[p].read_by.begin(), past[p].read_by.end());
+      if (touch.writes) past[p] = {{c}, {}};
+      if (!touch.writes) past[p].read_by.insert(c);
       ++start_.calls_left[p];
-      before.insert(past[p].written_by.begin(), past[p].written_by.end());
-      if (is_written) before.insert(past[p].read_by.begin(), past[p].read_by.end());
-      if (is_written) past[p] = {{c}, {}};
-      if (!is_written) past[p].read_by.insert(c);
     }
   }
 
@@ -192,9 +196,12 @@ class Orders {
       all += begins(p) ? parts_[p].bytes : 0;
       after += (begins(p) ? parts_[p].bytes : 0) - (dies(p) ? parts_[p].bytes : 0);
     }
+    const auto any = [](Parts parts, const auto& holds) {
+      while (parts.begin < parts.end && !holds(parts.begin)) ++parts.begin;
+      return parts.begin < parts.end;
+    };
     for (const Shared& s : call.shared) {
-      if (std::ranges::any_of(s.output, begins) && std::ranges::any_of(s.input, dies))
-        all -= s.bytes;
+      if (any(s.output, begins) && any(s.input, dies)) all -= s.bytes;
     }
     return {std::max({all, after, state.live_bytes}), after};
   }
@@ -223,7 +230,7 @@ class Orders {
     }
   }
 
-  std::map<std::string, std::vector<size_t>> of_buffer_;  // parts
+  std::map<std::string, Parts> of_buffer_;
   std::vector<Part> parts_;
   std::vector<CallParts> calls_;
   State start_;
