@@ -36,6 +36,23 @@ TEST(Figures, ArenasOfOurNetworksAreTheirLowerBounds) {
   }
 }
 
+TEST(Figures, AssayAgreesUnderEveryOption) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    const SampleModel model = random_network(seed);
+    for (const char* target : {"c99", "cortex-m4"}) {
+      for (int64_t options = 0; options < 8; ++options) {
+        const Compiled compiled =
+            compiled_with(model, {.name = model.name,
+                                  .target = target,
+                                  .io = (options & 1) ? Io::kArena : Io::kCaller,
+                                  .reuse_inputs = (options & 2) != 0,
+                                  .scratch_in_outputs = (options & 4) != 0});
+        EXPECT_EQ(verdict(compiled), "") << model.name << " " << target << " " << options;
+      }
+    }
+  }
+}
+
 struct PublicModel {
   const char* name;
   int64_t preserved;  // bytes of the arena with inputs preserved
