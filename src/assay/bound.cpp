@@ -112,9 +112,9 @@ std::vector<Life> bound_to_arena(const Layout& layout, const Json& places,
   std::vector<Life> bound;
   for (const auto& [key, unit] : units) {
     bool is_free = false;
-    for (const auto& [name, region] : layout.regions) {
-      is_free |=
-          std::ranges::all_of(unit, [&](const Life& life) { return may_lie(life, name, region); });
+    for (const auto& named : layout.regions) {
+      is_free |= std::ranges::all_of(
+          unit, [&](const Life& life) { return may_lie(life, named.first, named.second); });
     }
     if (!is_free) bound.insert(bound.end(), unit.begin(), unit.end());
   }

@@ -140,7 +140,7 @@ class Orders {
       cuts.insert(cuts.end(), {begin_in_unit(*b), begin_in_unit(*b) + b->size_bytes});
     }
     std::ranges::sort(cuts);
-    cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     const auto part_at = [&, first = parts_.size()](int64_t cut) {
       return first + static_cast<size_t>(std::ranges::lower_bound(cuts, cut) - cuts.begin());
     };

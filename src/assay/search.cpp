@@ -39,7 +39,8 @@ struct Pair {
   // By direction of the step: base(b) - base(a), or base(a) - base(b), at least.
   std::array<int64_t, 2> after = {};
   std::array<int64_t, 2> before = {};
-  std::optional<size_t> step = {};  // without, the direction does not matter
+  size_t choice = 0;                // between the two
+  std::optional<size_t> step = {};  // choice of its direction; without, that does not matter
 
   static int64_t least(const std::array<int64_t, 2>& by_direction, Open directions) {
     if (directions == kBoth) return std::min(by_direction[kForward], by_direction[kReverse]);
@@ -49,8 +50,7 @@ struct Pair {
 
 struct State {
   std::vector<Item> items;
-  std::vector<Open> pairs;
-  std::vector<Open> steps;
+  std::vector<Open> open;  // choices
 };
 
 class Search {
@@ -100,8 +100,11 @@ class Search {
         if (item_of_[i] != item_of_[j] && lives_[i].meets(lives_[j])) add_pair(j, i);
       }
     }
-    start_.pairs.assign(pairs_.size(), kBoth);
-    start_.steps.assign(steps_.size(), kBoth);
+  }
+
+  size_t new_choice() {
+    start_.open.push_back(kBoth);
+    return start_.open.size() - 1;
   }
 
   void add_pair(size_t first, size_t second) {
@@ -110,14 +113,16 @@ class Search {
     const int64_t shift = begin_in_unit(x) - begin_in_unit(y);
     if (pairs_.size() == kMostPairs)
       throw TooLarge("the lower bound has a search for its witness, of too many buffers");
-    by_names_[{x.name, y.name}] = pairs_.size();
     Pair& pair = pairs_.emplace_back(Pair{item_of_[first], item_of_[second]});
+    pair.choice = new_choice();
+    by_names_[{x.name, y.name}] = pair.choice;
     pair.after.fill(x.size_bytes + shift);
     pair.before.fill(y.size_bytes - shift);
     for (const bool y_is_output : {false, true}) {
       const Distances::Stated* d = y_is_output ? distances_.find(y, x) : distances_.find(x, y);
       if (d == nullptr) continue;
-      pair.step = steps_.emplace(d->step, steps_.size()).first->second;
+      if (!steps_.contains(d->step)) steps_[d->step] = new_choice();
+      pair.step = steps_.at(d->step);
       for (const Direction run : {kForward, kReverse}) {
         if (!d->least[run]) continue;
         // Forward the input follows the output, in reverse the output the input.
@@ -137,15 +142,15 @@ class Search {
         const Pair& pair = pairs_[p];
         Item& a = state.items[pair.a];
         Item& b = state.items[pair.b];
-        const Open directions = pair.step ? state.steps[*pair.step] : kBoth;
+        const Open directions = pair.step ? state.open[*pair.step] : kBoth;
         const int64_t after = Pair::least(pair.after, directions);
         const int64_t before = Pair::least(pair.before, directions);
         const Open possible = static_cast<Open>((a.low + after <= b.high ? kFirst : 0) |
                                                 (b.low + before <= a.high ? kSecond : 0));
-        const Open open = state.pairs[p] & possible;
+        const Open open = state.open[pair.choice] & possible;
         if (open == 0) return false;
-        changed = changed || open != state.pairs[p];
-        state.pairs[p] = open;
+        changed = changed || open != state.open[pair.choice];
+        state.open[pair.choice] = open;
         if (open == kBoth) continue;
         Item& first = open == kFirst ? a : b;
         Item& second = open == kFirst ? b : a;
@@ -165,26 +170,23 @@ class Search {
   bool refuted(State state) {
     if (!push(state)) return true;
     if (next_ == log_.size()) return false;
+    const std::optional<size_t> choice = choice_of(log_[next_++]);
+    if (!choice || state.open[*choice] != kBoth) return false;
     State other = state;
-    Open* const first = choice(log_[next_], state);
-    Open* const second = choice(log_[next_], other);
-    ++next_;
-    if (first == nullptr || *first != kBoth) return false;
-    *first = kFirst;
-    *second = kSecond;
+    state.open[*choice] = kFirst;
+    other.open[*choice] = kSecond;
     return refuted(std::move(state)) && refuted(std::move(other));
   }
 
-  // Null if there is none.
-  Open* choice(const Json& decision, State& state) const {
-    if (const std::optional<int64_t> number = decision.integer()) {
-      const auto step = steps_.find(*number);
-      return step == steps_.end() ? nullptr : &state.steps[step->second];
-    }
+  std::optional<size_t> choice_of(const Json& decision) const {
+    const auto found = [](const auto& map, const auto& key) {
+      const auto at = map.find(key);
+      return at == map.end() ? std::optional<size_t>() : at->second;
+    };
+    if (const auto step = decision.integer()) return found(steps_, *step);
     const JsonArray& both = decision.array();
-    if (both.size() != 2) return nullptr;
-    const auto pair = by_names_.find({name_of(both[0]), name_of(both[1])});
-    return pair == by_names_.end() ? nullptr : &state.pairs[pair->second];
+    if (both.size() != 2) return std::nullopt;
+    return found(by_names_, std::pair(name_of(both[0]), name_of(both[1])));
   }
 
   std::string name_of(const Json& place) const {
@@ -200,8 +202,8 @@ class Search {
   std::vector<size_t> item_of_;          // by life
   std::map<std::string, size_t> units_;  // items
   std::vector<Pair> pairs_;
-  std::map<std::pair<std::string, std::string>, size_t> by_names_;  // pairs
-  std::map<int64_t, size_t> steps_;
+  std::map<std::pair<std::string, std::string>, size_t> by_names_;  // choices
+  std::map<int64_t, size_t> steps_;                                 // choices
   State start_;
   size_t next_ = 0;  // in the log
   int64_t rounds_left_ = 1'000'000;
