@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 
+#include "assay/claims.h"
 #include "assay/code.h"
 #include "assay/search.h"
 
@@ -130,7 +131,7 @@ void check_bound(const Json& json, const Layout& layout, const Distances& distan
   const Json& witness = plan["witness"];
   const auto lower = plan["lower_bound_bytes"].integer();
   const auto time = witness["time"].integer();
-  if (!lower || !time) throw Lie("the JSON states no lower bound with a witness");
+  expect(lower && time, "no lower bound with a witness");
   if (*lower > arena) throw Lie("the lower bound is above the arena");
   std::vector<Life> in_arena;
   std::vector<std::string> alive;

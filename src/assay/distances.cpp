@@ -135,10 +135,10 @@ std::vector<Distance> Distances::wanted(const Layout& layout) const {
       for (const auto& [input, of_input] : layout.touches[c]) {
         const auto in = layout.by_name.find(input);
         if (!of_input.only_reads() || in == layout.by_name.end()) continue;
-        const auto step = static_cast<int64_t>(c);
-        const Stated* d = find(*out->second->buffer, *in->second->buffer);
-        if (may_share(*out->second->buffer, *in->second->buffer) && (!d || d->step != step))
-          wanted.push_back({output, input, step});
+        const Buffer& y = *out->second->buffer;
+        const Buffer& x = *in->second->buffer;
+        if (may_share(y, x) && !find(y, x))
+          wanted.push_back({output, input, static_cast<int64_t>(c)});
       }
     }
   }

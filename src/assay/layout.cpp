@@ -85,26 +85,25 @@ std::map<std::string, Region> read_regions(const Json& json, const Loops& loops)
   const auto arena_alignment = json["arena_alignment"].integer();
   if (!arena_bytes || arena_alignment.value_or(0) < 1)
     throw Lie("the JSON does not state arena_bytes and arena_alignment");
-  if (std::max<size_t>(memory.size(), 1) != pools.size() + 1)
-    throw Lie("the JSON states other pools than its options");
+  expect(std::max<size_t>(memory.size(), 1) == pools.size() + 1, "other pools than its options");
   std::map<std::string, Region> regions;
   regions[""] = {"the arena", *arena_bytes, *arena_alignment, INT64_MAX};
   for (size_t m = 0; m < memory.size(); ++m) {
+    const bool is_arena = m == 0;
     const std::string name = memory[m]["name"].text();
     const auto bytes = memory[m]["bytes"].integer();
     const auto alignment = memory[m]["alignment"].integer();
-    const bool is_arena = m == 0;
-    if (name.empty() || !bytes || alignment.value_or(0) < 1 ||
-        memory[m]["kind"].text() != (is_arena ? "arena" : "pool"))
-      throw Lie("the JSON states no name, kind, bytes or alignment of memory " + name);
-    if (is_arena && (bytes != arena_bytes || alignment != arena_alignment))
-      throw Lie("the JSON states two sizes of the arena");
+    const bool is_kind = memory[m]["kind"].text() == (is_arena ? "arena" : "pool");
+    expect(!name.empty() && bytes && alignment.value_or(0) > 0 && is_kind,
+           "no name, kind, bytes or alignment of memory " + name);
+    expect(!is_arena || (bytes == arena_bytes && alignment == arena_alignment),
+           "two sizes of the arena");
     if (is_arena) continue;
     const Json& pool = pools[m - 1];
     const int64_t most_bytes = pool["capacity_bytes"].integer().value_or(-1);
     const Region region{"the pool " + name, *bytes, *alignment, most_bytes};
-    if (pool["name"].text() != name || !regions.emplace(name, region).second)
-      throw Lie("the JSON states other pools than its options");
+    expect(pool["name"].text() == name && regions.emplace(name, region).second,
+           "other pools than its options");
     if (*bytes > most_bytes) throw Lie(region.title + " is larger than its limit");
   }
   for (const Buffer& b : loops.buffers) {

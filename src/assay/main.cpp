@@ -2,8 +2,8 @@
 // assay: checks the claims that `ingot compile` makes about memory and rounding, from the files it
 // wrote, sharing no code with the compiler.
 //
-// Who wants to believe it reads, in this order (lines of code, without comments, empty lines and
-// includes; tools/count_assay.py counts them):
+// Who wants to believe it reads, in this order (about so many lines of code, without comments,
+// empty lines and includes; tools/count_assay.py counts them):
 //  - the memory plan, 1,000 lines: judge, layout (where and when buffers are), distances (overlap),
 //    bound and search (that the arena is the least), order (that no other order needs less);
 //  - the run that shows that every read finds its value and how near buffers may come, 950 lines:
