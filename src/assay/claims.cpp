@@ -6,13 +6,10 @@
 #include "assay/code.h"
 
 namespace ingot::assay {
-namespace {
-
 void expect(bool holds, const std::string& otherwise) {
   if (!holds) throw Lie("the JSON states " + otherwise);
 }
 
-// Bytes beyond ASCII may be written differently, or as what replaces them.
 bool is_same_text(const std::string& json, const std::string& loops) {
   const auto ascii = [](const std::string& text) {
     std::string kept;
@@ -23,6 +20,8 @@ bool is_same_text(const std::string& json, const std::string& loops) {
   };
   return ascii(json) == ascii(loops);
 }
+
+namespace {
 
 bool are_integers(const Json& json, const std::vector<int64_t>& numbers) {
   const JsonArray& array = json.array();
@@ -153,31 +152,6 @@ void check_listing(const Json& json, const Loops& loops) {
   expect(json["macs"].integer() == macs, "another number of multiplications");
   check_shrinking(json, macs);
   expect(are_integers(json["plan"]["order"], order), "another order");
-}
-
-void check_buffers(const Json& plan, const std::vector<Life>& lives) {
-  std::map<std::string, const Json*> stated;
-  for (const Json& b : plan["buffers"].array()) stated[b["name"].text()] = &b;
-  expect(stated.size() == lives.size() && plan["buffers"].array().size() == lives.size(),
-         "another number of arena buffers");
-  for (const Life& life : lives) {
-    const Buffer& b = *life.buffer;
-    const auto json = stated.find(b.name);
-    expect(json != stated.end(), "nothing of " + b.name);
-    const auto says = [&](const char* key) { return (*json->second)[key].integer(); };
-    expect(says("size_bytes") == b.size_bytes, "another size of " + b.name);
-    expect(says("offset_bytes") == b.offset_bytes, "another place of " + b.name);
-    const std::string lender = (*json->second)["inside"].text();
-    const std::string pool = lender.empty() ? (*json->second)["pool"].text() : "caller's " + lender;
-    expect(pool == b.pool, "another pool of " + b.name);
-    expect(says("alignment") == b.alignment, "another alignment of " + b.name);
-    expect(says("first") == life.begin && says("last") == life.end,
-           "another lifetime of " + b.name);
-    expect(is_same_text((*json->second)["tensor"].text(), b.tensor), "another tensor of " + b.name);
-    if (b.tie_group < 0) continue;
-    expect(says("tie_group") == b.tie_group && says("tie_offset_bytes") == b.tie_offset_bytes,
-           "another tie of " + b.name);
-  }
 }
 
 }  // namespace ingot::assay

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "assay/distances.h"
 #include "assay/json.h"
-#include "assay/layout.h"
 
 namespace ingot::assay {
 
