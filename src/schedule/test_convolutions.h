@@ -112,8 +112,9 @@ inline std::vector<std::vector<uint8_t>> run(const loop::Program& program) {
 
 using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool)>;
 
-inline void expect_equal(const ConvolutionShape& s, const Rule& rule) {
-  const loop::Program plain = program_of(s);
+inline void expect_equal(const ConvolutionShape& s, const Rule& rule,
+                         int64_t largest_weight = 128) {
+  const loop::Program plain = program_of(s, largest_weight);
   const std::vector<std::vector<uint8_t>> expected = run(plain);
   for (const bool reverse : {false, true}) {
     const std::optional<Rescheduled> r = rule(plain.kernels[0], reverse);

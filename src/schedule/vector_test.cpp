@@ -2,6 +2,7 @@
 // The vector schedules against the plain nests, cut for each target that has vectors.
 #include <gtest/gtest.h>
 
+#include "schedule/interleaved.h"
 #include "schedule/test_convolutions.h"
 #include "schedule/vector_shapes.h"
 
@@ -33,17 +34,53 @@ TEST(VectorDot, GivesWhatThePlainNestGives) {
   EXPECT_GE(scheduled, 3 * 10);  // targets times shapes
 }
 
+// With as many products in 16 bits as the weights allow.
+int64_t check_terms(const Target& target, const ConvolutionShape& s, int64_t largest_weight) {
+  std::optional<TermShape> shape = term_shape_of(target);
+  if (!shape) return 0;
+  const loop::Program plain = program_of(s, largest_weight);
+  const Rule rule = [&](const loop::Kernel& kernel, bool reverse) {
+    return schedule_vector_terms(plain, kernel, reverse, *shape);
+  };
+  std::optional<Rescheduled> made = rule(plain.kernels[0], false);
+  for (; made && !fits_all_calls(plain, "conv", *made); made = rule(plain.kernels[0], false)) {
+    --shape->narrow_taps;
+  }
+  if (!made) return 0;
+  SCOPED_TRACE(target.name);
+  expect_equal(s, rule, largest_weight);
+  return 1;
+}
+
 TEST(VectorTerms, GivesWhatThePlainNestGives) {
   int64_t scheduled = 0;
   for (const Target& target : all_targets()) {
-    for (const ConvolutionShape& s : kConvolutions) {
-      scheduled += check(target, s, schedule_vector_terms, term_shape_of);
-    }
-    for (const ConvolutionShape& s : kDepthwise) {
-      scheduled += check(target, s, schedule_vector_terms, term_shape_of);
+    for (const int64_t largest_weight : {128, 60, 30}) {
+      for (const ConvolutionShape& s : kConvolutions) {
+        scheduled += check_terms(target, s, largest_weight);
+      }
+      for (const ConvolutionShape& s : kDepthwise) {
+        scheduled += check_terms(target, s, largest_weight);
+      }
     }
   }
-  EXPECT_GE(scheduled, 4 * 12);
+  EXPECT_GE(scheduled, 3 * 4 * 12);
+}
+
+TEST(Interleaved, SumsOfProductsStayIn16Bits) {
+  const auto fit = [](std::vector<int8_t> weights, int64_t width, int64_t taps) {
+    std::vector<std::vector<int64_t>> channels = {{}};
+    for (size_t i = 0; i < weights.size(); ++i) channels[0].push_back(static_cast<int64_t>(i));
+    return fit_16_bits(Bytes::of(weights), channels, width, taps);
+  };
+  EXPECT_TRUE(fit({127, 127}, 2, 2));     // -32512
+  EXPECT_FALSE(fit({-128, -128}, 2, 2));  // 32768
+  EXPECT_TRUE(fit({-128, -127}, 2, 2));
+  EXPECT_TRUE(fit({-128, -128}, 1, 2));  // of different rows
+  EXPECT_TRUE(fit({-128, -128}, 2, 1));
+  EXPECT_FALSE(fit({0, 100, 100, 100, 0}, 5, 3));
+  EXPECT_TRUE(fit({100, 0, 100, 0, 100}, 5, 3));
+  EXPECT_EQ(interleaved_order(11), (std::vector<int64_t>{0, 2, 4, 6, 1, 3, 5, 7, 8, 9, 10}));
 }
 
 TEST(VectorDot, LeavesOtherTargetsAndKernelsAlone) {

@@ -126,7 +126,10 @@ class Validate(Cli):
             self.assertTrue(result["equal"], result)
             bound = json.loads(self.compiled("--target", target)["net.json"])["stack_bytes"]
             self.assertGreater(result["stack_bytes"], 0)
-            self.assertLessEqual(result["stack_bytes"], bound)
+            if target == "rv32imc":
+                self.assertIsNone(bound)  # stated for Cortex-M only
+            else:
+                self.assertLessEqual(result["stack_bytes"], bound)
 
 
 class Bench(Cli):
