@@ -17,9 +17,9 @@ struct Board {
   std::string_view machine;              // QEMU's name; empty: programs are processes
   std::string_view linker_script;        // in runtime/; empty on the host
   std::vector<std::string> definitions;  // of start-up code
-  std::string_view emulator = {};  // QEMU's program; empty: this machine's processor
-  std::string_view startup = {};  // in runtime/: from reset to main()
-  std::string_view library = {};  // the Debian package of the C library
+  std::string_view emulator = {};        // QEMU's program; empty: this machine's processor
+  std::string_view startup = {};         // in runtime/: from reset to main()
+  std::string_view library = {};         // the Debian package of the C library
 
   // Programs are processes of this machine's system, which have files and time, if not the time of
   // the target where they are emulated.
