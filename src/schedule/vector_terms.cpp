@@ -12,6 +12,7 @@
 #include "schedule/columns.h"
 #include "schedule/lane_finish.h"
 #include "schedule/vector_weights.h"
+#include "support/check.h"
 
 namespace ingot {
 namespace {
@@ -83,8 +84,9 @@ class TermsBuilder {
     if (positions_.empty()) return with_channels({{}, 1, everywhere, all_taps});
     const int64_t width = *positions_.back().extent();
     const Span full = full_positions(ranges_, positions_.back().variable, width);
-    const int64_t step =
-        columns_of(full.length(), chunks_.front().vectors, shape_.most_columns, shape_.most_sums);
+    // A third column that shares x would want 64 bytes more between x and y where they overlap.
+    const int64_t most = by_x() ? 2 : shape_.most_columns;
+    const int64_t step = columns_of(full.length(), chunks_.front().vectors, most, shape_.most_sums);
     Columns columns(positions_, ranges_, step, reverse_, names_);
     Block row;
     for (const auto& [span, taps] : classes(width)) {
@@ -187,6 +189,7 @@ class TermsBuilder {
     const Span& full = ranges_[s].full;
     const bool is_full = tile.full || ranges_[s].variable.empty();
     if (tile.taps && s + 1 == c_.sums.size() && tile.taps->length() <= kMostUnrolled) {
+      if (by_x()) return row_by_x(tile, channel, values);
       Block out;
       for (int64_t i = tile.taps->begin; i < tile.taps->end; ++i) {
         values[sum.variable] = lit(i);
@@ -226,6 +229,44 @@ class TermsBuilder {
         }
         const std::string& sum = sums_of_.at({v, p});
         out.emplace_back(loop::Assign{sum, added(var(sum, type), x, w)});
+      }
+    }
+    return out;
+  }
+
+  // Whether rows of taps are summed element by element of x.
+  bool by_x() const { return !shares_x() && !is_float() && !shape_.add_product.empty(); }
+
+  // The terms of a row of taps: the weights, then each element of x for all sums that it is in.
+  Block row_by_x(const Tile& tile, const Expr& channel, std::map<std::string, Expr> values) {
+    CHECK(tile.chunk.vectors == 1);
+    const std::string& tap = c_.sums.back().variable;
+    const int64_t tap_step = c_.x.index.factor(tap);
+    const int64_t column_step =
+        positions_.empty() ? 0 : c_.x.index.factor(positions_.back().variable);
+    const Type type = type_of(tile);
+    Block out;
+    std::map<int64_t, Expr> weights;
+    // By the place of x: the tap and the column.
+    std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> uses;
+    for (int64_t i = tile.taps->begin; i < tile.taps->end; ++i) {
+      values[tap] = lit(i);
+      weights[i] = let(out, "w_value", loop::cast(type, weights_at(tile, channel, 0, values)));
+      for (int64_t p = 0; p < tile.columns; ++p) {
+        uses[i * tap_step + p * column_step].emplace_back(i, p);
+      }
+    }
+    for (const auto& [place, terms] : uses) {
+      values[tap] = lit(terms.front().first);
+      const Expr elements =
+          loop::load(c_.x.buffer, index_at(c_.x.index, terms.front().second, channel, values),
+                     {c_.x.dtype, tile.chunk.lanes});
+      const Expr x = let(out, "x_value", with_offset(tile, loop::cast(type, elements)));
+      for (const auto& [i, p] : terms) {
+        const std::string& sum = sums_of_.at({0, p});
+        out.emplace_back(
+            loop::Assign{sum, loop::call(fmt::format("{}_x{}", shape_.add_product, type.lanes),
+                                         type, {var(sum, type), x, weights.at(i)})});
       }
     }
     return out;

@@ -21,6 +21,9 @@ struct TermShape {
   std::vector<loop::Function> functions;  // that the known ones call
   // sum + w * x for int32 vectors and a scalar x, "_xN" is added; empty: there is none.
   std::string add_scaled;
+  // sum + x * w for int32 vectors, "_xN" is added: then each x is loaded once and used for all sums
+  // of its row; empty: there is none.
+  std::string add_product;
   VectorFunctions known;
 };
 
