@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <string>
 
 #include "assay/claims.h"
@@ -58,6 +57,15 @@ class Bound {
     int64_t total = 0;
     for (const auto& [key, spans] : covered) total += length_of_union(spans);
     return std::max<int64_t>(0, (total - saved_at(time)) * cell_ - padding);
+  }
+
+  // At the time when most must be there.
+  int64_t greatest_need() const {
+    int64_t most = 0;
+    for (const Life& life : lives_) {
+      if (life.takes_space()) most = std::max(most, needed_at(life.begin));
+    }
+    return most;
   }
 
   // Of the largest tied group or buffer.
@@ -124,80 +132,49 @@ class Bound {
   int64_t cell_ = 0;
 };
 
-// What a call reads and writes of the arena.
-struct Needs {
-  std::set<std::string> read;
-  std::set<std::string> written;
-};
-
-class Order {
- public:
-  Order(const Loops& loops, const std::vector<Life>& lives) {
-    for (const Life& life : lives) buffers_[life.buffer->name] = life.buffer;
-    for (const Stmt& s : loops.runner.stmts) is_straight_ &= s.kind == Stmt::Kind::kCall;
-    for (const Call& call : loops.calls) {
-      const std::vector<Place>& places = loops.kernels.at(call.kernel).body.places;
-      Needs& needs = needs_.emplace_back();
-      for (size_t p = 0; p < call.args.size(); ++p) {
-        if (places[p].reads) needs.read.insert(call.args[p].buffer);
-        if (places[p].writes) needs.written.insert(call.args[p].buffer);
-      }
-    }
-  }
-
-  // What every order needs: what a call reads exists at once, and so does what it writes; if they
-  // may not overlap, all of it.
-  int64_t bound(bool overlap) const {
-    if (!is_straight_) return 0;
-    int64_t most = 0;
-    for (const Needs& needs : needs_) {
-      std::set<std::string> all = needs.read;
-      all.insert(needs.written.begin(), needs.written.end());
-      most =
-          std::max(most, overlap ? std::max(bytes(needs.read), bytes(needs.written)) : bytes(all));
-    }
-    return most;
-  }
-
-  bool is_only_one() const {
-    if (!is_straight_ || needs_.empty()) return false;
-    for (size_t i = 1; i < needs_.size(); ++i) {
-      const bool needs_previous = std::ranges::any_of(
-          needs_[i - 1].written,
-          [&](const std::string& name) { return needs_[i].read.contains(name); });
-      if (!needs_previous) return false;
-    }
-    return true;
-  }
-
- private:
-  // Of tied buffers only the largest counts.
-  int64_t bytes(const std::set<std::string>& names) const {
-    int64_t bytes = 0;
-    std::map<int64_t, int64_t> largest;
-    for (const std::string& name : names) {
-      const auto found = buffers_.find(name);
-      if (found == buffers_.end()) continue;
-      const Buffer& b = *found->second;
-      if (b.tie_group < 0) {
-        bytes += b.size_bytes;
-      } else {
-        largest[b.tie_group] = std::max(largest[b.tie_group], b.size_bytes);
-      }
-    }
-    for (const auto& [group, size] : largest) bytes += size;
-    return bytes;
-  }
-
-  std::map<std::string, const Buffer*> buffers_;
-  std::vector<Needs> needs_;
-  bool is_straight_ = true;
-};
-
 }  // namespace
 
-void check_bound(const Json& json, const Loops& loops, const std::vector<Life>& lives,
-                 const Distances& distances, const Options& options) {
+std::vector<Life> bound_to_arena(const std::vector<Life>& lives, const std::vector<Region>& regions,
+                                 const Json& options, const Distances& distances) {
+  const auto may_lie = [&](const Life& life, const Region& region) {
+    const Buffer& b = *life.buffer;
+    if (b.size_bytes > region.most_bytes) return false;
+    if (region.element == nullptr) return true;
+    if (b.element != region.element && !is_of_bytes(*b.element)) return false;
+    return std::ranges::none_of(lives, [&](const Life& other) {
+      const Buffer& o = *other.buffer;
+      return o.kind != "arena" && o.pool == region.name && other.meets(life) &&
+             distances.find(o, b) == nullptr && distances.find(b, o) == nullptr;
+    });
+  };
+  // What is tied lies in one region.
+  std::map<std::pair<std::string, int64_t>, std::vector<const Life*>> units;
+  for (const Life& life : lives) {
+    if (life.buffer->kind != "arena" && !life.buffer->pool.empty()) continue;
+    const int64_t group = life.buffer->tie_group;
+    units[{group < 0 ? life.buffer->name : "", group}].push_back(&life);
+  }
+  std::vector<Life> bound;
+  for (const auto& [key, unit] : units) {
+    const bool is_callers = unit.front()->buffer->kind != "arena";
+    const bool is_placed = std::ranges::any_of(
+        unit, [&](const Life* l) { return !options["places"][l->buffer->tensor].text().empty(); });
+    bool is_free = false;
+    for (size_t r = 1; r < regions.size() && !is_callers && !is_placed; ++r) {
+      is_free = is_free ||
+                std::ranges::all_of(unit, [&](const Life* l) { return may_lie(*l, regions[r]); });
+    }
+    const bool lies_there = unit.front()->buffer->pool.empty();
+    for (const Life* life : unit) {
+      if (!is_free && lies_there) bound.push_back(*life);
+    }
+  }
+  return bound;
+}
+
+void check_bound(const Json& json, const std::vector<Life>& lives,
+                 const std::vector<Life>& bound_to_arena, const Distances& distances,
+                 const Options& options) {
   const Json& plan = json["plan"];
   const Json& witness = plan["witness"];
   const int64_t arena = json["arena_bytes"].integer().value_or(0);
@@ -220,23 +197,19 @@ void check_bound(const Json& json, const Loops& loops, const std::vector<Life>& 
   if (*lower > std::max(needed, bound.greatest_extent())) {
     if (!witness["searched"].boolean().value_or(false))
       throw Lie("the lower bound has no witness: it shows " + std::to_string(needed) + " bytes");
-    if (fits(lives, distances, *lower - 1))
-      throw Lie("the lower bound is none: the buffers can be placed in fewer bytes");
+    if (!is_refuted(lives, distances, *lower - 1, plan))
+      throw Lie("the lower bound is none: the search does not show that fewer bytes are too few");
   }
   const bool is_optimal = is_true("optimal");
   if ((is_optimal || is_true("packing_optimal")) && arena != *lower)
     throw Lie("the plan is called optimal, but the arena is above its lower bound");
   if (is_optimal && !(is_true("packing_optimal") && is_true("order_optimal")))
     throw Lie("optimal is claimed without an optimal packing and order");
-  const bool has_pools = json["options"]["pools"].array().size() > 0;
-  if (is_optimal && has_pools && arena > 0)
-    throw Lie("optimal is claimed of an arena whose buffers might lie in pools");
-  if (!is_true("order_optimal")) return;
-  const Order order(loops, lives);
-  // What a call needs may lie in pools.
-  const int64_t least = has_pools ? 0 : order.bound(options.overlap);
-  const bool is_proved = arena <= least || (is_true("packing_optimal") && order.is_only_one());
-  if (!is_proved) throw Lie("the order is called optimal, but other orders may need less");
+  const bool lends = options.scratch_in_outputs || options.reuse_inputs;
+  const bool has_pools =
+      json["options"]["pools"].array().size() > 0 || (lends && !options.io_in_arena);
+  if (is_optimal && has_pools && arena > Bound(bound_to_arena, distances).greatest_need())
+    throw Lie("optimal is claimed of an arena whose buffers might lie elsewhere");
 }
 
 }  // namespace ingot::assay

@@ -167,7 +167,9 @@ void check_buffers(const Json& plan, const std::vector<Life>& lives) {
     const auto says = [&](const char* key) { return (*json->second)[key].integer(); };
     expect(says("size_bytes") == b.size_bytes, "another size of " + b.name);
     expect(says("offset_bytes") == b.offset_bytes, "another place of " + b.name);
-    expect((*json->second)["pool"].text() == b.pool, "another pool of " + b.name);
+    const std::string lender = (*json->second)["inside"].text();
+    const std::string pool = lender.empty() ? (*json->second)["pool"].text() : "caller's " + lender;
+    expect(pool == b.pool, "another pool of " + b.name);
     expect(says("alignment") == b.alignment, "another alignment of " + b.name);
     expect(says("first") == life.begin && says("last") == life.end,
            "another lifetime of " + b.name);

@@ -26,7 +26,9 @@ class Translator {
       changed_ = false;
       spread(body_.stmts, 0);
     } while (changed_);
-    return {&body_, num_params_, actions_of(body_.stmts)};
+    Code code{&body_, num_params_, actions_of(body_.stmts)};
+    mark_stores(code.actions);
+    return code;
   }
 
  private:
@@ -149,6 +151,20 @@ class Translator {
       actions.push_back(std::move(action));
     }
     return actions;
+  }
+
+  // What an action does to parameters follows from what is inside.
+  bool mark_stores(std::vector<Action>& actions) const {
+    bool any = false;
+    for (Action& action : actions) {
+      const bool inside = mark_stores(action.body);
+      const bool other = mark_stores(action.otherwise);
+      const bool itself =
+          action.kind == Action::Kind::kWrite && static_cast<size_t>(action.target) < num_params_;
+      action.stores = inside || other || itself;
+      any = any || action.stores;
+    }
+    return any;
   }
 
   Action access(Action::Kind kind, int place, int at, Type type, int64_t alignment) const {

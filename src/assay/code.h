@@ -34,9 +34,10 @@ struct Action {
   bool is_sum = false;   // of kRead and kWrite: the index is `sum`
   bool on_data = false;  // bounds, condition or value may depend on data
   bool reverse = false;
-  int target = -1;  // place, slot, call
-  int a = -1;       // index, value, begin, condition
-  int b = -1;       // end
+  bool stores = false;  // to a parameter, itself or inside
+  int target = -1;      // place, slot, call
+  int a = -1;           // index, value, begin, condition
+  int b = -1;           // end
   int64_t step = 1;
   int64_t lanes = 1;
   int64_t alignment = 1;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "assay/claims.h"
 #include "assay/layout.h"
 #include "assay/machine.h"
+#include "assay/order.h"
 #include "assay/requantisation.h"
 
 namespace ingot::assay {
@@ -59,27 +61,40 @@ void check_calls(const Loops& loops, const Options& options) {
   }
 }
 
-// That the run finds every value where it is read, and the distances as they are stated.
-void check_run(const Json& plan, const Loops& loops, const Distances& distances,
-               const Options& options) {
+// That the run finds every value where it is read, and the distances as they are stated. Returns
+// the distances that it shows: the stated ones and those of other pairs that might share bytes.
+std::vector<Distance> check_run(const Json& plan, const Loops& loops, const Distances& distances,
+                                const Options& options) {
   const std::vector<Life> lives = find_lives(loops, options);
-  Machine machine(
-      loops, options.reuse_inputs,
-      options.overlap ? distances.wanted(loops, lives, options) : std::vector<Distance>());
+  const auto is_true = [&](const char* key) { return plan[key].boolean().value_or(false); };
+  std::vector<Distance> wanted;
+  size_t num_stated = 0;
+  if (options.overlap) {
+    wanted = distances.wanted(loops, lives, options);
+    num_stated = wanted.size();
+    if (is_true("order_optimal")) distances.add_possible(loops, lives, wanted);
+  }
+  Machine machine(loops, options.reuse_inputs, std::move(wanted));
   machine.run();
-  const bool is_optimal = plan["optimal"].boolean().value_or(false) ||
-                          plan["packing_optimal"].boolean().value_or(false);
-  distances.check_against(machine.distances(), loops, is_optimal);
+  distances.check_against(std::span(machine.distances()).first(num_stated), loops,
+                          is_true("optimal") || is_true("packing_optimal"));
+  return machine.distances();
 }
 
-void check(const Json& json, const Loops& loops) {
+void check(const Json& json, const Loops& given) {
   const Json& plan = json["plan"];
   const Options options{json["options"]["reuse_inputs"].boolean().value_or(false),
                         json["options"]["io"].text() == "arena",
-                        plan["within"]["overlap"].boolean().value_or(false)};
-  check_calls(loops, options);
-  check_listing(json, loops);
-  const std::vector<Region> regions = read_regions(json);
+                        plan["within"]["overlap"].boolean().value_or(false),
+                        json["options"]["scratch_in_outputs"].boolean().value_or(false)};
+  check_calls(given, options);
+  check_listing(json, given);
+  const bool lends = (options.scratch_in_outputs || options.reuse_inputs) && !options.io_in_arena;
+  const bool borrows =
+      std::ranges::any_of(given.buffers, [](const Buffer& b) { return !b.lender.empty(); });
+  const Loops lent = lends || borrows ? with_ports_lent(given, options) : Loops();
+  const Loops& loops = lends || borrows ? lent : given;
+  const std::vector<Region> regions = read_regions(json, loops);
   const std::vector<Life> lives = find_lives(loops, options);
   check_places(lives, regions, json["options"]);
   check_buffers(plan, lives);
@@ -90,9 +105,11 @@ void check(const Json& json, const Loops& loops) {
                        [](const Life& life) { return life.buffer->pool.empty(); });
   const Loops placed = regions.size() > 1 ? side_by_side(loops, regions) : loops;
   check_pairs(find_lives(placed, options), distances);
-  check_bound(json, loops, in_arena, distances, options);
-  check_run(plan, placed, distances, options);
-  check_requantisation(json, loops);
+  check_bound(json, in_arena, bound_to_arena(lives, regions, json["options"], distances), distances,
+              options);
+  const std::vector<Distance> derived = check_run(plan, placed, distances, options);
+  check_order(json, loops, lives, derived, distances, options);
+  check_requantisation(json, given);
 }
 
 }  // namespace

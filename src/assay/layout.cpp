@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 
 namespace ingot::assay {
@@ -95,8 +96,6 @@ Touch touch_of(const Loops& loops, const Call& call, const std::string& buffer) 
   return touch;
 }
 
-bool is_of_bytes(const Element& e) { return e.name == "int8" || e.name == "uint8"; }
-
 // C allows two types in one place only if one of them is of bytes.
 bool may_share(const Buffer& a, const Buffer& b) {
   return a.element == b.element || is_of_bytes(*a.element) || is_of_bytes(*b.element);
@@ -104,13 +103,18 @@ bool may_share(const Buffer& a, const Buffer& b) {
 
 }  // namespace
 
+bool is_of_bytes(const Element& e) {
+  return e.name == "int8" || e.name == "uint8" || e.name == "bool";
+}
+
 std::vector<Life> find_lives(const Loops& loops, const Options& options) {
   const Touched touched(loops);
   const int64_t end = std::max<int64_t>(static_cast<int64_t>(loops.calls.size()), 1);
   std::vector<Life> lives;
   for (const Buffer& b : loops.buffers) {
     const bool is_callers = b.kind == "input" || b.kind == "output";
-    if (b.kind != "arena" && !(is_callers && options.io_in_arena)) continue;
+    const bool is_lent = is_callers && !b.pool.empty();
+    if (b.kind != "arena" && !(is_callers && options.io_in_arena) && !is_lent) continue;
     const auto [first, last] = touched.of(b.name);
     Life life{&b, first, last};
     if (b.kind == "output") life.end = end;
@@ -121,12 +125,28 @@ std::vector<Life> find_lives(const Loops& loops, const Options& options) {
   return lives;
 }
 
-std::vector<Region> read_regions(const Json& json) {
+Loops with_ports_lent(Loops loops, const Options& options) {
+  const auto memory_of = [](const std::string& port) { return "caller's " + port; };
+  for (Buffer& b : loops.buffers) {
+    const bool is_lent = (b.kind == "input" && options.reuse_inputs) ||
+                         (b.kind == "output" && options.scratch_in_outputs);
+    if (is_lent && !options.io_in_arena && b.size_bytes > 0) {
+      b.offset_bytes = 0;
+      b.pool = memory_of(b.name);
+    } else if (!b.lender.empty()) {
+      if (!b.pool.empty() || b.kind != "arena") throw Lie(b.name + " lies in two memories");
+      b.pool = memory_of(b.lender);
+    }
+  }
+  return loops;
+}
+
+std::vector<Region> read_regions(const Json& json, const Loops& loops) {
   const auto arena = json["arena_bytes"].integer();
   const auto alignment = json["arena_alignment"].integer();
   if (!arena || !alignment || *alignment < 1)
     throw Lie("the JSON does not state arena_bytes and arena_alignment");
-  std::vector<Region> regions = {{"", *arena, *alignment}};
+  std::vector<Region> regions = {{"", *arena, *alignment, INT64_MAX}};
   const JsonArray& memory = json["memory"].array();
   for (size_t m = 0; m < memory.size(); ++m) {
     const std::string name = memory[m]["name"].text();
@@ -141,16 +161,21 @@ std::vector<Region> read_regions(const Json& json) {
     }
     for (const Region& other : regions)
       if (other.name == name) throw Lie("there are two pools " + name);
-    regions.push_back({name, *bytes, *align});
+    regions.push_back({name, *bytes, *align, 0});
   }
   const JsonArray& given = json["options"]["pools"].array();
   if (given.size() + 1 != regions.size()) throw Lie("the JSON states other pools than its options");
   for (size_t p = 0; p < given.size(); ++p) {
-    const Region& region = regions[p + 1];
+    Region& region = regions[p + 1];
+    region.most_bytes = given[p]["capacity_bytes"].integer().value_or(-1);
     if (given[p]["name"].text() != region.name)
       throw Lie("the JSON states other pools than its options");
-    if (region.bytes > given[p]["capacity_bytes"].integer().value_or(-1))
+    if (region.bytes > region.most_bytes)
       throw Lie("the pool " + region.name + " is larger than its limit");
+  }
+  for (const Buffer& b : loops.buffers) {
+    if ((b.kind == "input" || b.kind == "output") && !b.pool.empty())
+      regions.push_back({b.pool, b.size_bytes, b.element->bytes, b.size_bytes, b.element});
   }
   return regions;
 }
@@ -158,7 +183,8 @@ std::vector<Region> read_regions(const Json& json) {
 namespace {
 
 void check_places_in(const std::vector<Life>& lives, const Region& region) {
-  const std::string where = region.name.empty() ? "the arena" : "the pool " + region.name;
+  const std::string kind = region.element ? "the " : "the pool ";
+  const std::string where = region.name.empty() ? "the arena" : kind + region.name;
   int64_t highest = 0;
   std::map<int64_t, const Buffer*> first_of_group;
   for (const Life& life : lives) {
@@ -167,6 +193,8 @@ void check_places_in(const std::vector<Life>& lives, const Region& region) {
     if (!b.offset_bytes) throw Lie(b.name + " has no place in " + where);
     if (*b.offset_bytes < 0 || *b.offset_bytes > region.bytes - b.size_bytes)
       throw Lie(b.name + " is outside " + where);
+    if (region.element && b.element != region.element && !is_of_bytes(*b.element))
+      throw Lie(b.name + " is of another type than " + where);
     if (*b.offset_bytes % b.alignment != 0 || region.alignment % b.alignment != 0)
       throw Lie(b.name + " is misaligned");
     highest = std::max(highest, *b.offset_bytes + b.size_bytes);
@@ -188,10 +216,10 @@ void check_places(const std::vector<Life>& lives, const std::vector<Region>& reg
   std::map<int64_t, const Buffer*> first_of_group;
   for (const Life& life : lives) {
     const Buffer& b = *life.buffer;
-    const bool is_known =
-        std::ranges::any_of(regions, [&](const Region& r) { return r.name == b.pool; });
-    if (!is_known) throw Lie(b.name + " lies in the pool " + b.pool + ", which does not exist");
-    if (!b.pool.empty() && b.kind != "arena")
+    const auto region = std::ranges::find(regions, b.pool, &Region::name);
+    if (region == regions.end())
+      throw Lie(b.name + " lies in the pool " + b.pool + ", which does not exist");
+    if (!b.pool.empty() && b.kind != "arena" && region->element == nullptr)
       throw Lie(b.name + " is the caller's and lies in a pool");
     const std::string placed = options["places"][b.tensor].text();
     if (b.kind == "arena" && !placed.empty() && placed != (b.pool.empty() ? "arena" : b.pool))
@@ -348,7 +376,30 @@ std::vector<Distance> Distances::wanted(const Loops& loops, const std::vector<Li
   return wanted;
 }
 
-void Distances::check_against(const std::vector<Distance>& derived, const Loops& loops,
+void Distances::add_possible(const Loops& loops, const std::vector<Life>& lives,
+                             std::vector<Distance>& wanted) const {
+  std::map<std::string, const Buffer*> planned;
+  for (const Life& life : lives) planned[life.buffer->name] = life.buffer;
+  std::set<std::pair<std::string, std::string>> known;
+  for (const Distance& d : wanted) known.emplace(d.output, d.input);
+  for (size_t c = 0; c < loops.calls.size(); ++c) {
+    const Call& call = loops.calls[c];
+    for (const Call::Arg& o : call.args) {
+      const Touch output = touch_of(loops, call, o.buffer);
+      if (!output.writes || output.reads || !planned.contains(o.buffer)) continue;
+      for (const Call::Arg& i : call.args) {
+        const Touch input = touch_of(loops, call, i.buffer);
+        if (input.writes || !planned.contains(i.buffer) ||
+            !may_share(*planned.at(o.buffer), *planned.at(i.buffer)))
+          continue;
+        if (known.emplace(o.buffer, i.buffer).second)
+          wanted.push_back({o.buffer, i.buffer, static_cast<int64_t>(c)});
+      }
+    }
+  }
+}
+
+void Distances::check_against(std::span<const Distance> derived, const Loops& loops,
                               bool is_optimal) const {
   std::map<std::string, const Buffer*> buffers;
   for (const Buffer& b : loops.buffers) buffers[b.name] = &b;
@@ -384,6 +435,26 @@ void Distances::check_against(const Stated& stated, const Distance& derived, con
   const bool tied = output.tie_group >= 0 || input.tie_group >= 0;
   if (is_optimal && !tied && is > least)
     throw Lie(pair + " where " + std::to_string(least) +
+              " is enough, and still the plan is called optimal");
+  if (!is_optimal || tied) return;
+  check_turned(stated, derived, output, input);
+}
+
+// Of the direction in which the step does not run a lower bound knows by its distance alone: it
+// must not be more than a run in that direction needs.
+void Distances::check_turned(const Stated& stated, const Distance& derived, const Buffer& output,
+                             const Buffer& input) const {
+  const bool forward = stated.runs != "forward";
+  const int64_t behind = *input.offset_bytes - *output.offset_bytes;
+  const int64_t lowest = forward ? -input.size_bytes : -output.size_bytes;
+  const int64_t highest = forward ? output.size_bytes : input.size_bytes;
+  const std::optional<int64_t> seen = forward ? derived.turned_forward : derived.turned_reverse;
+  const int64_t needed = seen ? std::max(lowest, *seen + (forward ? behind : -behind) + 1) : lowest;
+  const std::optional<int64_t> is = forward ? stated.forward : stated.reverse;
+  if (is && *is > std::min(needed, highest))
+    throw Lie("the distance of " + output.name + " to " + input.name + " in step " +
+              std::to_string(derived.step) + ", turned round, is " + std::to_string(*is) +
+              " where " + std::to_string(needed) +
               " is enough, and still the plan is called optimal");
 }
 

@@ -49,6 +49,7 @@ class Reader {
     b.alignment = read_alignment(lexer_);
     if (lexer_.accept("offset")) b.offset_bytes = lexer_.integer();
     if (lexer_.accept("pool")) b.pool = lexer_.name();
+    if (lexer_.accept("in")) b.lender = lexer_.name();
     if (lexer_.accept("tie")) {
       b.tie_group = lexer_.integer();
       b.tie_offset_bytes = lexer_.integer();

@@ -45,7 +45,8 @@ struct Buffer {
   std::string kind;  // "input", "output", "arena", "constant"
   int64_t alignment = 1;
   std::optional<int64_t> offset_bytes;
-  std::string pool;  // that the offset counts from; empty: the arena
+  std::string pool;    // that the offset counts from; empty: the arena
+  std::string lender;  // the input or output that the offset counts from; empty: none
   int64_t tie_group = -1;
   int64_t tie_offset_bytes = 0;
   std::string tensor;

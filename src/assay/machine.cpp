@@ -131,6 +131,27 @@ void Machine::bind_place(Frame& frame, const Call& call, size_t param) {
               call.args[param].buffer + " has");
 }
 
+void Trace::read(int64_t first, int64_t last) {
+  if (first_written <= last_written) {
+    forward = std::max(forward, last_written - first);
+    reverse = std::max(reverse, last - first_written);
+  }
+  first_read = std::min(first_read, first);
+  last_read = std::max(last_read, last);
+}
+
+void Trace::write(int64_t first, int64_t last) {
+  first_written = std::min(first_written, first);
+  last_written = std::max(last_written, last);
+}
+
+void Trace::then(const Trace& later) {
+  forward = std::max(forward, later.forward);
+  reverse = std::max(reverse, later.reverse);
+  if (later.first_read <= later.last_read) read(later.first_read, later.last_read);
+  if (later.first_written <= later.last_written) write(later.first_written, later.last_written);
+}
+
 // Of a tied group that is read through another member, the bytes of the input are meant.
 void Machine::add_pairs(Frame& frame, const Call& call, int64_t step) {
   const std::vector<Place>& places = frame.code->body->places;
@@ -138,11 +159,15 @@ void Machine::add_pairs(Frame& frame, const Call& call, int64_t step) {
     const size_t input = buffers_.at(wanted_[w].input);
     const int64_t begin = memory_[input].address;
     const int64_t end = begin + loops_.buffers[input].size_bytes;
+    const size_t trace = frame.traces.size();
+    frame.traces.emplace_back();
+    frame.wanted.push_back(w);
     for (size_t o = 0; o < call.args.size(); ++o) {
       if (!places[o].writes || call.args[o].buffer != wanted_[w].output) continue;
+      frame.places[o].traced.push_back(trace);
       for (size_t i = 0; i < call.args.size(); ++i) {
         if (places[i].reads && frame.places[i].tag == memory_[input].tag)
-          frame.places[i].pairs.push_back({w, o, begin, end});
+          frame.places[i].pairs.push_back({w, trace, o, begin, end});
       }
     }
   }
@@ -153,35 +178,79 @@ void Machine::step(int64_t count) {
   if (steps_left_ < 0) throw TooLarge("the program takes too many steps to be judged");
 }
 
-void Machine::run(Frame& frame, const std::vector<Action>& actions) {
+void Machine::run(Frame& frame, std::span<const Action> actions) {
   step();
-  for (const Action& action : actions) {
-    switch (action.kind) {
-      case Action::Kind::kRead:
-        read(frame, action);
-        break;
-      case Action::Kind::kWrite:
-        write(frame, action);
-        break;
-      case Action::Kind::kSet:
-        set(frame, action);
-        break;
-      case Action::Kind::kLoop:
-        loop(frame, action);
-        break;
-      case Action::Kind::kBranch:
-        branch(frame, action);
-        break;
-      case Action::Kind::kCall:
-        call(action.target);
-        break;
+  for (const Action& action : actions) run(frame, action);
+}
+
+// Each loop that stores, with what comes before it and stores nothing, changes places with the
+// others of its block and with what stores outside of loops.
+void Machine::run_turned(Frame& frame, std::span<const Action> actions) {
+  if (frame.traces.empty()) return run(frame, actions);
+  step();
+  std::vector<Turned> groups =
+      std::exchange(frame.traces, std::vector<Turned>(frame.traces.size()));
+  const auto end_group = [&] {
+    for (size_t t = 0; t < groups.size(); ++t) {
+      Turned& group = frame.traces[t];
+      groups[t].as_written.then(group.as_written);
+      group.last_first.then(groups[t].last_first);
+      groups[t].last_first = group.last_first;
+      group = {};
     }
+  };
+  // What was before this block comes first whatever is in it.
+  std::vector<Trace> before;
+  for (Turned& group : groups) before.push_back(std::exchange(group.last_first, Trace()));
+  bool has_stored = false;  // in this group
+  bool has_looped = false;
+  for (const Action& action : actions) {
+    const bool is_store_loop = action.stores && action.kind == Action::Kind::kLoop;
+    if (has_looped || (has_stored && is_store_loop)) {
+      end_group();
+      has_stored = has_looped = false;
+    }
+    has_stored = has_stored || action.stores;
+    has_looped = is_store_loop;
+    run(frame, action);
+  }
+  end_group();
+  for (size_t t = 0; t < groups.size(); ++t) {
+    before[t].then(groups[t].last_first);
+    frame.traces[t] = {groups[t].as_written, before[t]};
+  }
+}
+
+void Machine::run(Frame& frame, const Action& action) {
+  switch (action.kind) {
+    case Action::Kind::kRead:
+      return read(frame, action);
+    case Action::Kind::kWrite:
+      return write(frame, action);
+    case Action::Kind::kSet:
+      return set(frame, action);
+    case Action::Kind::kLoop:
+      return loop(frame, action);
+    case Action::Kind::kBranch:
+      return branch(frame, action);
+    case Action::Kind::kCall:
+      return call(action.target);
   }
 }
 
 void Machine::call(int64_t step) {
   Frame frame = bind(step);
-  run(frame, frame.code->actions);
+  run_turned(frame, frame.code->actions);
+  for (size_t t = 0; t < frame.traces.size(); ++t) {
+    Distance& d = wanted_[frame.wanted[t]];
+    const auto raise = [](std::optional<int64_t>& to, int64_t seen) {
+      if (seen != INT64_MIN) to = std::max(to.value_or(INT64_MIN), seen);
+    };
+    for (const Trace& trace : {frame.traces[t].as_written, frame.traces[t].last_first}) {
+      raise(d.turned_forward, trace.forward);
+      raise(d.turned_reverse, trace.reverse);
+    }
+  }
 }
 
 // The first elements that the access may begin at.
@@ -223,7 +292,10 @@ void Machine::read(Frame& frame, const Action& action) {
     const Bound& written = frame.places[pair.written];
     const int64_t first = std::max(begin, pair.begin);
     const int64_t last = std::min(end, pair.end) - 1;
-    if (!written.was_written || first > last) continue;
+    if (first > last) continue;
+    frame.traces[pair.trace].as_written.read(first, last);
+    frame.traces[pair.trace].last_first.read(first, last);
+    if (!written.was_written) continue;
     Distance& d = wanted_[pair.wanted];
     d.forward = std::max(d.forward.value_or(INT64_MIN), written.last_written - first);
     d.reverse = std::max(d.reverse.value_or(INT64_MIN), last - written.first_written);
@@ -246,6 +318,10 @@ void Machine::write(Frame& frame, const Action& action) {
   bound.first_written = bound.was_written ? std::min(bound.first_written, begin) : begin;
   bound.last_written = bound.was_written ? std::max(bound.last_written, end - 1) : end - 1;
   bound.was_written = true;
+  for (const size_t trace : bound.traced) {
+    frame.traces[trace].as_written.write(begin, end - 1);
+    frame.traces[trace].last_first.write(begin, end - 1);
+  }
 }
 
 void Machine::tag(int64_t address, Tag tag) {
@@ -275,20 +351,34 @@ void Machine::loop(Frame& frame, const Action& action) {
   if (begin.low >= end.high) return;
   const int64_t trips = (end.high - begin.low + action.step - 1) / action.step;
   Range& slot = frame.values.slots[static_cast<size_t>(action.target)];
+  const bool is_turned = action.stores && !frame.traces.empty();
+  const std::vector<Turned> before = is_turned ? frame.traces : std::vector<Turned>();
+  std::vector<Turned> all(before.size());  // of the iterations so far, the latest first
   for (int64_t t = 0; t < trips; ++t) {
+    if (is_turned) frame.traces.assign(before.size(), Turned());
     const int64_t value = begin.low + (action.reverse ? trips - 1 - t : t) * action.step;
     slot = {value, value};
+    const auto body = [&] { is_turned ? run_turned(frame, action.body) : run(frame, action.body); };
     if (is_known) {
-      run(frame, action.body);
+      body();
     } else {
-      either([&] { run(frame, action.body); }, [] {});
+      either(body, [] {});
     }
+    if (!is_turned) continue;
+    for (size_t i = 0; i < all.size(); ++i) frame.traces[i].then(all[i]);
+    all.swap(frame.traces);
   }
+  if (!is_turned) return;
+  frame.traces = before;
+  for (size_t i = 0; i < all.size(); ++i) frame.traces[i].then(all[i]);
 }
 
 void Machine::branch(Frame& frame, const Action& action) {
   const Range condition = frame.values.of(action.a);
-  if (condition.is_known()) return run(frame, condition.low ? action.body : action.otherwise);
+  if (condition.is_known()) {
+    const std::vector<Action>& taken = condition.low ? action.body : action.otherwise;
+    return action.stores ? run_turned(frame, taken) : run(frame, taken);
+  }
   if (!action.on_data) throw Lie("a condition of " + *frame.name + " leaves the range of its type");
   either([&] { run(frame, action.body); }, [&] { run(frame, action.otherwise); });
 }

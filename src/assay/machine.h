@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,37 @@ struct Distance {
   int64_t step = 0;
   std::optional<int64_t> forward = {};
   std::optional<int64_t> reverse = {};
+  // The same of the run in which every loop that stores runs the other way, the loops of one block
+  // in either order.
+  std::optional<int64_t> turned_forward = {};
+  std::optional<int64_t> turned_reverse = {};
+};
+
+// What a stretch of a run does to a pair of an output and an input.
+struct Trace {
+  int64_t first_read = INT64_MAX;  // addresses
+  int64_t last_read = INT64_MIN;
+  int64_t first_written = INT64_MAX;
+  int64_t last_written = INT64_MIN;
+  int64_t forward = INT64_MIN;  // the greatest of a byte written less one read after that
+  int64_t reverse = INT64_MIN;  // the greatest of a byte read less one written before that
+
+  void read(int64_t first, int64_t last);
+  void write(int64_t first, int64_t last);
+  // What follows this.
+  void then(const Trace& later);
+};
+
+// Of the run the other way: with the loops of one block in the order of the text, and the last
+// first.
+struct Turned {
+  Trace as_written;
+  Trace last_first;
+
+  void then(const Turned& later) {
+    as_written.then(later.as_written);
+    last_first.then(later.last_first);
+  }
 };
 
 class Machine {
@@ -50,6 +82,7 @@ class Machine {
 
   struct Pair {  // of a parameter that is read with one that is written
     size_t wanted = 0;
+    size_t trace = 0;
     size_t written = 0;  // place
     int64_t begin = 0;   // addresses of the input
     int64_t end = 0;
@@ -61,6 +94,7 @@ class Machine {
     int64_t first_written = 0;
     int64_t last_written = 0;
     std::vector<Pair> pairs = {};
+    std::vector<size_t> traced = {};  // the traces of pairs that are written here
   };
   struct Memory {  // of a buffer
     int64_t address = -1;
@@ -72,6 +106,8 @@ class Machine {
     const std::string* name = nullptr;
     Values values;
     std::vector<Bound> places = {};
+    std::vector<size_t> wanted = {};  // by trace
+    std::vector<Turned> traces = {};
   };
   struct Change {
     int64_t address = 0;
@@ -86,7 +122,9 @@ class Machine {
   void bind_place(Frame& frame, const Call& call, size_t param);
   void add_pairs(Frame& frame, const Call& call, int64_t step);
 
-  void run(Frame& frame, const std::vector<Action>& actions);
+  void run(Frame& frame, std::span<const Action> actions);
+  void run_turned(Frame& frame, std::span<const Action> actions);
+  void run(Frame& frame, const Action& action);
   void call(int64_t step);
   void read(Frame& frame, const Action& action);
   void write(Frame& frame, const Action& action);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 
 namespace ingot::assay {
 namespace {
@@ -49,8 +50,8 @@ struct State {
 class Search {
  public:
   Search(const std::vector<Life>& lives, const Distances& distances, int64_t height,
-         int64_t most_nodes)
-      : nodes_left_(most_nodes) {
+         const Json& plan)
+      : log_(plan["witness"]["search"].array()), names_(plan["buffers"].array()) {
     std::vector<const Life*> placed;
     std::vector<size_t> item_of;
     for (const Life& life : lives) {
@@ -72,7 +73,8 @@ class Search {
     }
   }
 
-  bool run() { return solve(start_); }
+  // All of the log is about something.
+  bool run() { return refuted(start_) && next_ == log_.size(); }
 
  private:
   // Ties are kept and alignments are powers of two: of the places that the plan has, the greatest
@@ -100,6 +102,7 @@ class Search {
 
   void add_pair(const Buffer& x, size_t a, const Buffer& y, size_t b, const Distances& distances) {
     const int64_t shift = within(x) - within(y);
+    by_names_[{x.name, y.name}] = pairs_.size();
     Pair pair{a, b, x.size_bytes + shift, y.size_bytes - shift};
     pair.apart_after = pair.after;
     pair.apart_before = pair.before;
@@ -116,7 +119,7 @@ class Search {
     }
     pairs_.push_back(pair);
     if (pairs_.size() > kMostPairs)
-      throw TooLarge("the lower bound has no witness, and there are too many buffers for a search");
+      throw TooLarge("the lower bound has a search for its witness, of too many buffers");
   }
 
   // The least distances of pair p in the two ways, in the directions that are still allowed.
@@ -131,8 +134,12 @@ class Search {
   }
 
   // False if the ends of some offset have met.
-  bool push(State& state) const {
+  bool push(State& state) {
+    for (const Item& item : state.items) {
+      if (item.low > item.high) return false;
+    }
     for (bool changed = true; changed;) {
+      if (--rounds_left_ < 0) throw TooLarge("the search that is a witness takes too many steps");
       changed = false;
       for (size_t p = 0; p < pairs_.size(); ++p) {
         Item& a = state.items[pairs_[p].a];
@@ -161,75 +168,50 @@ class Search {
     return true;
   }
 
-  // The open pair with the least room that the lowest places violate; nothing if there is none.
-  std::optional<size_t> most_urgent(const State& state) const {
-    std::optional<size_t> urgent;
-    int64_t least_room = INT64_MAX;
-    for (size_t p = 0; p < pairs_.size(); ++p) {
-      if (state.ways[p] != Way::kOpen) continue;
-      const Item& a = state.items[pairs_[p].a];
-      const Item& b = state.items[pairs_[p].b];
-      const auto [after, before] = least(state, p);
-      if (b.low - a.low >= after || a.low - b.low >= before) continue;
-      const int64_t room = std::min(b.high - a.low - after, a.high - b.low - before);
-      if (room < least_room) urgent = p;
-      least_room = std::min(least_room, room);
+  // Whether the log from next_ on leaves nothing of `state`.
+  bool refuted(State state) {
+    if (!push(state)) return true;
+    if (next_ == log_.size()) return false;
+    const Json& decision = log_[next_++];
+    State other = state;
+    if (const std::optional<int64_t> number = decision.integer()) {
+      const auto step = steps_.find(*number);
+      if (step == steps_.end() || state.directions[step->second] != Direction::kAny) return false;
+      state.directions[step->second] = Direction::kForward;
+      other.directions[step->second] = Direction::kReverse;
+    } else {
+      const auto pair = by_names_.find({name_of(decision, 0), name_of(decision, 1)});
+      if (pair == by_names_.end() || state.ways[pair->second] != Way::kOpen) return false;
+      state.ways[pair->second] = Way::kAfter;
+      other.ways[pair->second] = Way::kBefore;
     }
-    return urgent;
+    return refuted(std::move(state)) && refuted(std::move(other));
   }
 
-  // A step whose direction is open, while no direction suits all places.
-  std::optional<size_t> undirected(const State& state) const {
-    for (size_t s = 0; s < state.directions.size(); ++s) {
-      if (state.directions[s] != Direction::kAny) continue;
-      if (!suits(state, s, Direction::kForward) && !suits(state, s, Direction::kReverse)) return s;
-    }
-    return std::nullopt;
-  }
-
-  bool suits(const State& state, size_t step, Direction direction) const {
-    State directed = state;
-    directed.directions[step] = direction;
-    for (size_t p = 0; p < pairs_.size(); ++p) {
-      if (pairs_[p].step != step) continue;
-      const auto [after, before] = least(directed, p);
-      const int64_t between = state.items[pairs_[p].b].low - state.items[pairs_[p].a].low;
-      if (between < after && -between < before) return false;
-    }
-    return true;
-  }
-
-  bool solve(State state) {
-    if (--nodes_left_ < 0)
-      throw TooLarge("the lower bound cannot be confirmed by a search of reasonable length");
-    if (!push(state)) return false;
-    if (const std::optional<size_t> p = most_urgent(state)) {
-      State other = state;
-      state.ways[*p] = Way::kAfter;
-      other.ways[*p] = Way::kBefore;
-      return solve(std::move(state)) || solve(std::move(other));
-    }
-    if (const std::optional<size_t> s = undirected(state)) {
-      State other = state;
-      state.directions[*s] = Direction::kForward;
-      other.directions[*s] = Direction::kReverse;
-      return solve(std::move(state)) || solve(std::move(other));
-    }
-    return true;
+  std::string name_of(const Json& decision, size_t which) const {
+    const JsonArray& both = decision.array();
+    const std::optional<int64_t> at =
+        which < both.size() ? both[which].integer() : std::optional<int64_t>();
+    if (!at || *at < 0 || *at >= static_cast<int64_t>(names_.size())) return "";
+    return names_[static_cast<size_t>(*at)]["name"].text();
   }
 
   State start_;
   std::vector<Pair> pairs_;
   std::map<int64_t, size_t> groups_;
   std::map<int64_t, size_t> steps_;
-  int64_t nodes_left_;
+  const JsonArray& log_;
+  const JsonArray& names_;                                          // of buffers
+  size_t next_ = 0;                                                 // in the log
+  std::map<std::pair<std::string, std::string>, size_t> by_names_;  // pairs
+  int64_t rounds_left_ = 1'000'000;
 };
 
 }  // namespace
 
-bool fits(const std::vector<Life>& lives, const Distances& distances, int64_t height,
-          int64_t most_nodes) {
-  return Search(lives, distances, height, most_nodes).run();
+bool is_refuted(const std::vector<Life>& lives, const Distances& distances, int64_t height,
+                const Json& plan) {
+  return Search(lives, distances, height, plan).run();
 }
 
 }  // namespace ingot::assay

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a lower bound lies above what any point in time shows, only a search that fails proves it.
-// assay does that search itself: it trusts no log.
+// Where a lower bound lies above what any point in time shows, a search that failed proves it. Its
+// log (NAME.json: plan.witness.search) names what was tried; that nothing came of it is seen here.
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "assay/json.h"
 #include "assay/layout.h"
 
 namespace ingot::assay {
 
-// Whether the buffers can be placed, within their alignments, ties and distances, in an arena of
-// `height` bytes; any direction of every step is allowed, but one for all its distances. Throws
-// TooLarge (assay/machine.h) after `most_nodes` decisions.
+// Whether the log in `plan` shows that the buffers cannot be placed, within their alignments, ties
+// and distances, in an arena of `height` bytes; any direction of every step is allowed, but one for
+// all its distances. Throws TooLarge (assay/machine.h) if there are too many pairs of buffers.
 //
 // Every pair that is alive together has two ways of keeping apart, each a least distance between
 // their offsets. Offsets have lower and upper ends, which decided pairs push against each other;
-// a pair of which one way has become impossible is decided. What remains open is tried both ways.
-bool fits(const std::vector<Life>& lives, const Distances& distances, int64_t height,
-          int64_t most_nodes = 300'000);
+// a pair of which one way has become impossible is decided. A decision of the log, [a, b] of two
+// places in plan.buffers or the number of a step, splits what is left open in two; below it the log
+// goes on with b behind a (forward), then with a behind b (reverse), each until the ends of some
+// offset have met. What the log does not name cannot make a false bound true.
+bool is_refuted(const std::vector<Life>& lives, const Distances& distances, int64_t height,
+                const Json& plan);
 
 }  // namespace ingot::assay

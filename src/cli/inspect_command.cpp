@@ -62,8 +62,9 @@ int inspect_model(const Session& session, const Arguments& arguments) {
   report_warnings(session, compiled->warnings, true);
   const Storage& storage = compiled->storage;
   const Shrinking& shrinking = compiled->shrinking;
-  const ArenaFacts arena{storage.problem, storage.plan, storage.buffers, storage.arena_bytes,
-                         storage.arena_alignment};
+  const ArenaFacts arena{
+      storage.problem,         storage.plan,         storage.buffers,    storage.arena_bytes,
+      storage.arena_alignment, storage.pools.size(), storage.refutation, storage.order_bound_bytes};
   const InspectFacts facts{
       .file = arguments.model.path,
       .format = "TensorFlow Lite",

@@ -24,16 +24,9 @@ void refuse(Diagnostics& faults, std::string_view option, const std::string& val
                          fmt::format("available: {} {}", option, available)));
 }
 
-void refuse_flag(Diagnostics& faults, std::string_view option, bool given) {
-  if (!given) return;
-  faults.push_back(
-      usage(fmt::format("{} is not available in this version", option), "leave the option out"));
-}
-
 void refuse_what_is_not_built(const ModelArguments& arguments, Diagnostics& faults) {
   refuse(faults, "--weights", arguments.weights, "c");
   refuse(faults, "--package", arguments.package, "none");
-  refuse_flag(faults, "--scratch-in-outputs", arguments.scratch_in_outputs);
 }
 
 constexpr int64_t kMostPoolBytes = 4'294'967'295;
@@ -200,7 +193,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->group(group);
   command
       .add_flag("--scratch-in-outputs", arguments.scratch_in_outputs,
-                "outputs may hold inner values until they are written (not yet available)")
+                "outputs may hold inner values until they are written")
       ->group(group);
   command
       .add_option("--arena-limit", arguments.arena_limit, "most bytes of the arena (else exit 3)")
@@ -245,14 +238,16 @@ Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   if (!is_model_name(options.name)) {
     faults.push_back(usage(
         "--name " + quote(options.name) + " cannot be a prefix of C names",
-        "a name has up to 63 letters, digits and single underscores, starts with a letter and is "
-        "no word that C, C++ or a platform reserves"));
+        "a name has up to 63 letters, digits and single underscores, starts with a letter, does "
+        "not end in _weights or _tvm, as files of other models do, and is no word that C, C++ or a "
+        "platform reserves"));
   }
   options.target = arguments.target;
   options.rounding = rounding_of(arguments.rounding);
   options.optimize = optimize_of(arguments.optimize);
   options.io = arguments.io == "arena" ? EmitOptions::Io::kArena : EmitOptions::Io::kCaller;
   options.reuse_inputs = arguments.reuse_inputs;
+  options.scratch_in_outputs = arguments.scratch_in_outputs;
   read_api(arguments, options, faults);
   read_dims(arguments, options, faults);
   read_pools(arguments, options, faults);

@@ -73,6 +73,7 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
 
   const StorageOptions memory{.io_in_arena = options.io == EmitOptions::Io::kArena,
                               .reuse_inputs = options.reuse_inputs,
+                              .scratch_in_outputs = options.scratch_in_outputs,
                               .pools = options.pools,
                               .places = options.places,
                               .limits = {}};

@@ -35,6 +35,7 @@ struct CompileOptions {
   Optimize optimize = Optimize::kSpeed;
   EmitOptions::Io io = EmitOptions::Io::kCaller;
   bool reuse_inputs = false;
+  bool scratch_in_outputs = false;  // without effect with Io::kArena, where outputs are planned
   std::optional<EmitOptions::Tvm> tvm = {};        // --api tvm; not with Io::kArena
   std::vector<PoolOption> pools = {};              // --pool; not with tvm
   std::map<std::string, std::string> places = {};  // --place: by tensor

@@ -57,8 +57,8 @@ Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes) {
       Code::kArenaLimit, "",
       fmt::format("the arena needs {} bytes, the limit is {}", storage.arena_bytes, limit_bytes),
       storage.pools.empty()
-          ? "a model with a smaller input or fewer channels needs less; with --io arena, so does "
-            "--reuse-inputs"
+          ? "a model with a smaller input or fewer channels needs less; --reuse-inputs, "
+            "--scratch-in-outputs and --pool may take a part of it"
           : "larger pools take more of it; a model with a smaller input or fewer channels needs "
             "less"};
   excess.notes = notes_of(storage, 0, limit_bytes);

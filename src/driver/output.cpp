@@ -32,6 +32,7 @@ Json options_json(const CompileOptions& options) {
                {"optimize", name_of(options.optimize)},
                {"io", name_of(options.io)},
                {"reuse_inputs", options.reuse_inputs},
+               {"scratch_in_outputs", options.scratch_in_outputs},
                {"weights", "c"},
                {"api", options.tvm ? "tvm" : "c"},
                {"dims", options.dims}};
@@ -61,6 +62,7 @@ std::string options_text(const CompileOptions& options) {
   }
   if (options.io != EmitOptions::Io::kCaller) text += fmt::format(" --io {}", name_of(options.io));
   if (options.reuse_inputs) text += " --reuse-inputs";
+  if (options.scratch_in_outputs) text += " --scratch-in-outputs";
   if (options.tvm) {
     text += fmt::format(" --api tvm --tvm-interface {} --tvm-workspace {}",
                         name_of(options.tvm->interface), name_of(options.tvm->workspace));
@@ -105,8 +107,9 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
   for (CFile& file : emit_c(storage.program, emit_options(compiled, options, target))) {
     files.push_back({std::move(file.name), std::move(file.text)});
   }
-  const ArenaFacts arena{storage.problem, storage.plan, storage.buffers, storage.arena_bytes,
-                         storage.arena_alignment};
+  const ArenaFacts arena{
+      storage.problem,         storage.plan,         storage.buffers,    storage.arena_bytes,
+      storage.arena_alignment, storage.pools.size(), storage.refutation, storage.order_bound_bytes};
   const ModelFacts facts{.ingot_version = std::string(version()),
                          .model_sha256 = compiled.sha256,
                          .options = options_json(options),

@@ -33,6 +33,12 @@ std::string without_trailing_underscores(std::string name) {
   return name;
 }
 
+// Of the files that a model X writes beside X.c: a model of such a name would write over them, and
+// define their symbols.
+bool has_file_suffix(std::string_view name) {
+  return name.ends_with("_weights") || name.ends_with("_tvm") || name.ends_with("_tvm_abi");
+}
+
 // Step 1 of the rule.
 std::string clean(std::string_view name) {
   std::string result;
@@ -111,6 +117,7 @@ std::string model_name(std::string_view file_name) {
       contains(kHeaderNames, result)) {
     result = without_trailing_underscores("model_" + result);
   }
+  if (has_file_suffix(result)) result += "_model";
   return shorten(std::move(result), stem);
 }
 
@@ -125,7 +132,7 @@ bool is_model_name(std::string_view name) {
     if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
   }
   return letters && name.find("__") == std::string_view::npos && name.back() != '_' &&
-         !is_reserved_c_name(name) && !contains(kHeaderNames, lower);
+         !has_file_suffix(lower) && !is_reserved_c_name(name) && !contains(kHeaderNames, lower);
 }
 
 }  // namespace ingot

@@ -54,11 +54,13 @@ std::vector<std::string> c_names(const std::vector<std::string>& names);
 
 // The name of the model in `file_name` (a path is cut to its last part, one extension is dropped):
 // steps 1 to 3, with "model_" for "t_", and also in front of the names of standard headers, because
-// NAME.h must not hide <NAME.h>.
+// NAME.h must not hide <NAME.h>; and with "_model" behind "_weights", "_tvm" and "_tvm_abi",
+// because the files of a model of the name before that are called so.
 std::string model_name(std::string_view file_name);
 
 // Whether `name` can be given as --name: an identifier of at most 63 characters that starts with a
-// letter, has no "__", and is no reserved word nor the name of a standard header.
+// letter, has no "__", does not end like the files of another model ("_weights", "_tvm",
+// "_tvm_abi"), and is no reserved word nor the name of a standard header.
 bool is_model_name(std::string_view name);
 
 }  // namespace ingot

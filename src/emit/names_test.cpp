@@ -115,12 +115,15 @@ TEST(Names, OfModelsComeFromFileNames) {
       {"math.tflite", "model_math"},
       {"string", "model_string"},
       {"int.onnx", "model_int"},
+      {"net_weights.tflite", "net_weights_model"},
+      {"net_tvm.tflite", "net_tvm_model"},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(model_name(row.file), row.expected) << row.file;
     EXPECT_TRUE(is_model_name(row.expected)) << row.file;
   }
-  for (const char* bad : {"", "1a", "_a", "a__b", "a-b", "int", "math", "Math", "a b", "a_", "é"}) {
+  for (const char* bad : {"", "1a", "_a", "a__b", "a-b", "int", "math", "Math", "a b", "a_", "é",
+                          "net_weights", "Net_Weights", "a_tvm", "a_tvm_abi"}) {
     EXPECT_FALSE(is_model_name(bad)) << bad;
   }
   EXPECT_TRUE(is_model_name("MyNet_2"));

@@ -6,6 +6,7 @@
 #include "emit/expr_printer.h"
 #include "emit/literals.h"
 #include "emit/symbols.h"
+#include "loop/memory.h"
 #include "support/check.h"
 
 namespace ingot {
@@ -42,6 +43,7 @@ class Runner {
   // The C variable that points to a buffer's memory, and how many bytes that has.
   std::string memory_of(const Buffer& buffer) const;
   int64_t bytes_of_memory(const Buffer& buffer) const;
+  std::string pointer_into_lender(const Buffer& buffer, int64_t offset_bytes, bool is_const) const;
   // Returns with `error` if any of `faults` holds.
   void check(const std::vector<std::string>& faults, const std::string& error);
   // An expression of type pointer to (const) element, a primary or prefix expression or a sum.
@@ -72,6 +74,7 @@ std::string Runner::pointer(const Buffer& buffer, int64_t offset_elements, bool 
     CHECK(*buffer.offset_bytes >= 0 &&
           *buffer.offset_bytes + buffer.size_bytes() <= bytes_of_memory(buffer));
   }
+  if (!loop::lender_of(buffer).empty()) return pointer_into_lender(buffer, offset, is_const);
   const std::string memory = memory_of(buffer);
   const std::string place =
       offset == 0 ? memory : "(" + memory + " + " + std::to_string(offset) + ")";
@@ -81,6 +84,20 @@ std::string Runner::pointer(const Buffer& buffer, int64_t offset_elements, bool 
   const std::string type = (is_const ? "const " : "") + c_element_type(buffer.dtype);
   const bool byte = size_in_bytes(buffer.dtype) == 1;
   return "(" + type + " *)" + (byte ? "" : is_const ? "(const void *)" : "(void *)") + place;
+}
+
+// Of the lender's own type where that is the buffer's, else of bytes.
+std::string Runner::pointer_into_lender(const Buffer& buffer, int64_t offset_bytes,
+                                        bool is_const) const {
+  const Buffer& lender = *buffers_.at(loop::lender_of(buffer));
+  CHECK(is_caller_owned(lender) && (lender.kind == BufferKind::kOutput || options_.reuse_inputs));
+  const std::string type = c_element_type(buffer.dtype);
+  const bool is_same = type == c_element_type(lender.dtype);
+  CHECK(is_same || loop::is_of_bytes(buffer.dtype));
+  const int64_t elements = offset_bytes / size_in_bytes(buffer.dtype);
+  const std::string plus = elements == 0 ? "" : " + " + std::to_string(elements);
+  if (is_same) return member(lender) + plus;
+  return "(" + std::string(is_const ? "const " : "") + type + " *)" + member(lender) + plus;
 }
 
 void Runner::check(const std::vector<std::string>& faults, const std::string& error) {
@@ -156,6 +173,8 @@ std::string Runner::memory_of(const Buffer& buffer) const {
 }
 
 int64_t Runner::bytes_of_memory(const Buffer& buffer) const {
+  const std::string lender = loop::lender_of(buffer);
+  if (!lender.empty()) return buffers_.at(lender)->size_bytes();
   if (buffer.pool.empty()) return options_.arena_bytes;
   for (const EmitOptions::Pool& pool : options_.pools) {
     if (pool.name == buffer.pool) return pool.bytes;
@@ -167,7 +186,8 @@ void Runner::print_memory_locals() {
   std::set<std::string> used;
   for (const Buffer& buffer : program_.buffers) {
     const bool constant = buffer.kind == BufferKind::kConstant;
-    if (!constant && !is_caller_owned(buffer) && buffer.num_elements > 0) {
+    const bool is_lent = !loop::lender_of(buffer).empty();
+    if (!constant && !is_lent && !is_caller_owned(buffer) && buffer.num_elements > 0) {
       used.insert(memory_of(buffer));
     }
   }

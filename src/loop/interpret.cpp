@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "loop/machine.h"
+#include "loop/memory.h"
 #include "support/check.h"
 
 namespace ingot::loop {
@@ -80,8 +81,12 @@ class Runner {
   void make_arena(int64_t arena_bytes) {
     std::map<std::string, int64_t> ends = {{"", 0}};
     for (const Buffer& b : program_.buffers) {
+      if (is_callers(b)) ends[memory_of_port(b.name)] = b.size_bytes();
+    }
+    for (const Buffer& b : program_.buffers) {
       if (!lies_in_arena(b)) continue;
       CHECK(*b.offset_bytes >= 0);
+      CHECK(lender_of(b).empty() || *b.offset_bytes + b.size_bytes() <= ends.at(b.pool));
       int64_t& end = ends[b.pool];
       end = std::max(end, *b.offset_bytes + b.size_bytes());
     }
@@ -98,6 +103,7 @@ class Runner {
     if (planned && lies_in_arena(b)) {
       return std::span(pools_.at(b.pool)).subspan(static_cast<size_t>(*b.offset_bytes), size);
     }
+    if (planned && is_callers(b)) return pools_.at(memory_of_port(b.name));
     if (b.kind == BufferKind::kConstant) {
       CHECK(b.data && b.data->size() == b.size_bytes());
       // Never written: no constant is bound to a parameter that a kernel may write.
@@ -191,7 +197,7 @@ class Runner {
   std::map<std::string, size_t> kernels_;
   std::map<std::string, size_t> buffers_;
   std::vector<std::unique_ptr<Machine>> machines_;
-  std::map<std::string, std::vector<uint8_t>> pools_;  // by name; the arena's is empty
+  std::map<std::string, std::vector<uint8_t>> pools_;  // by Buffer::pool; the arena's is empty
   std::vector<std::unique_ptr<std::vector<uint8_t>>> owned_;
   std::vector<std::span<uint8_t>> memory_;  // per buffer
   std::vector<std::pair<std::string, int64_t>> variables_;

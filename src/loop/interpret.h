@@ -42,8 +42,9 @@ struct BufferAccess {
 using OnBufferAccess = std::function<void(const BufferAccess&)>;
 
 // Runs the whole program: `inputs` as many as it has, in order, each exactly its size. Arena
-// buffers live at their offsets in one arena of `arena_bytes` (filled with noise first), or in a
-// pool each of its own, if all have offsets, else each in memory of its own. Returns the outputs.
+// buffers live at their offsets in one arena of `arena_bytes`, in pools of their own or in outputs
+// (filled with noise first), if all have offsets, else each in memory of its own. Returns the
+// outputs.
 std::vector<std::vector<uint8_t>> interpret(const Program& program,
                                             std::span<const std::vector<uint8_t>> inputs,
                                             int64_t arena_bytes = -1,

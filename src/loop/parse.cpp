@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "loop/lexer.h"
+#include "loop/memory.h"
 #include "loop/parse_expr.h"
 #include "loop/text.h"
 
@@ -75,6 +76,7 @@ class Parser {
     b.alignment = parse_alignment();
     if (lexer_.accept("offset")) b.offset_bytes = lexer_.expect_integer();
     if (lexer_.accept("pool")) b.pool = lexer_.expect_word("the name of a pool");
+    if (lexer_.accept("in")) b.pool = memory_of_port(lexer_.expect_word("an input or output"));
     if (lexer_.accept("tie")) {
       b.tie_group = lexer_.expect_integer();
       b.tie_offset_bytes = lexer_.expect_integer();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "loop/memory.h"
 #include "loop/operators.h"
 #include "loop/text.h"
 #include "support/check.h"
@@ -253,7 +254,8 @@ void print(const Buffer& b, PrintOptions options, const FileText::Sink& sink) {
       fmt::format("buffer {} {}[{}] {} align {}", b.name, name_of(b.dtype), b.num_elements,
                   kKinds.at(static_cast<size_t>(b.kind)), b.alignment);
   if (b.offset_bytes) text += fmt::format(" offset {}", *b.offset_bytes);
-  if (!b.pool.empty()) text += " pool " + b.pool;
+  const std::string lender = lender_of(b);
+  if (!b.pool.empty()) text += lender.empty() ? " pool " + b.pool : " in " + lender;
   if (b.tie_group != -1 || b.tie_offset_bytes != 0)
     text += fmt::format(" tie {} {}", b.tie_group, b.tie_offset_bytes);
   if (!b.tensor.empty()) text += " tensor " + quote_text(b.tensor);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "loop/interpret.h"
+#include "loop/memory.h"
 #include "support/check.h"
 
 namespace ingot::loop {
@@ -28,13 +29,13 @@ class Shadow {
     for (size_t b = 0; b < program.buffers.size(); ++b) {
       if (!is_watched(b)) continue;
       const Buffer& buffer = program.buffers[b];
-      std::vector<Tag>& tags = tags_[buffer.pool];
-      const auto end = static_cast<size_t>(*buffer.offset_bytes + buffer.size_bytes());
+      std::vector<Tag>& tags = tags_[memory_of(buffer)];
+      const auto end = static_cast<size_t>(begin_of(buffer) + buffer.size_bytes());
       if (tags.size() < end) tags.resize(end);
     }
     tags_of_.resize(program.buffers.size());
     for (size_t b = 0; b < program.buffers.size(); ++b) {
-      if (is_watched(b)) tags_of_[b] = &tags_.at(program.buffers[b].pool);
+      if (is_watched(b)) tags_of_[b] = &tags_.at(memory_of(program.buffers[b]));
     }
     for (size_t b = 0; b < program.buffers.size(); ++b) {
       if (is_watched(b) && program.buffers[b].kind == BufferKind::kInput) set(b);
@@ -67,15 +68,22 @@ class Shadow {
  private:
   bool is_watched(size_t b) const {
     const Buffer& buffer = program_.buffers[b];
-    return buffer.kind != BufferKind::kConstant && buffer.offset_bytes.has_value();
+    return buffer.kind != BufferKind::kConstant &&
+           (buffer.offset_bytes.has_value() || is_callers(buffer));
   }
+
+  // The caller's inputs and outputs are memories of their own, which others may borrow.
+  static std::string memory_of(const Buffer& buffer) {
+    return is_callers(buffer) ? memory_of_port(buffer.name) : buffer.pool;
+  }
+  static int64_t begin_of(const Buffer& buffer) { return buffer.offset_bytes.value_or(0); }
 
   void set(size_t b) {
     for (int64_t i = 0; i < program_.buffers[b].size_bytes(); ++i) at(b, i) = tag(b, i);
   }
 
   Tag& at(size_t b, int64_t byte) {
-    return tags_of_[b]->at(static_cast<size_t>(*program_.buffers[b].offset_bytes + byte));
+    return tags_of_[b]->at(static_cast<size_t>(begin_of(program_.buffers[b]) + byte));
   }
 
   // Groups count downwards from -2, buffers outside any are their own index.
@@ -101,7 +109,7 @@ class Shadow {
   }
 
   const Program& program_;
-  std::map<std::string, std::vector<Tag>> tags_;  // by pool
+  std::map<std::string, std::vector<Tag>> tags_;  // by memory_of
   std::vector<std::vector<Tag>*> tags_of_;        // by buffer
   std::set<std::pair<int64_t, size_t>> known_;
   std::vector<std::string> faults_;

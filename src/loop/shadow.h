@@ -14,8 +14,8 @@ namespace ingot::loop {
 
 // Runs `program`, whose arena is planned, on `inputs` (interpret.h) and says what was read that was
 // not there, one sentence per call and buffer, at most 16: a byte that holds part of another value
-// or nothing yet. In the end outputs in the arena must stand there whole, and so must inputs,
-// unless `inputs_writable`. Members of a tied group are one value.
+// or nothing yet. In the end outputs must stand there whole, and so must inputs, unless
+// `inputs_writable`. Members of a tied group are one value.
 std::vector<std::string> shadow_faults(const Program& program,
                                        std::span<const std::vector<uint8_t>> inputs,
                                        int64_t arena_bytes, bool inputs_writable);

@@ -6,6 +6,7 @@
 //   buffer x int8[490] input align 1 tensor "input_1" type int8[1,49,10,1] scale 0.58 zero_point 83
 //   buffer t0 int8[8000] arena align 4 offset 0 tie 0 16 tensor "conv"
 //   buffer t1 int8[500] arena align 4 offset 16 pool fast
+//   buffer t2 int8[8] arena align 1 offset 4 in identity       (inside the caller's)
 //   buffer w0 int8[2560] constant align 4 data 01ff...        (hex; left out on request)
 //   function requantize(x: int32, m: int32) -> int32 "comment" spelling "__smmul" {
 //     let y: int64 = int64(x) * int64(m)

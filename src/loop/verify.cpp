@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "loop/memory.h"
 #include "loop/operators.h"
 #include "loop/text.h"
 #include "loop/typing.h"
@@ -310,6 +311,21 @@ class ProgramChecker {
     if (b.offset_bytes && *b.offset_bytes < 0) wrong("a negative offset");
     if (!b.pool.empty() && (b.kind != BufferKind::kArena || !b.offset_bytes))
       wrong("a pool, but no place in it");
+    if (!lender_of(b).empty()) check_borrower(b, lender_of(b));
+  }
+
+  // What C lets lie in the caller's memory: what fits, and has its type or bytes.
+  void check_borrower(const Buffer& b, const std::string& lender) {
+    const auto wrong = [&](const std::string& what) { fault("buffer " + b.name + ": " + what); };
+    const Buffer* port = find_buffer(program_, lender);
+    if (port == nullptr || !is_callers(*port)) return wrong(lender + " is not the caller's");
+    if (port->kind == BufferKind::kInput && !inputs_writable_)
+      wrong(lender + " must not be overwritten");
+    if (!b.offset_bytes) return;
+    if (*b.offset_bytes > port->size_bytes() - b.size_bytes())
+      wrong("it does not fit into " + lender);
+    if (b.dtype != port->dtype && !is_of_bytes(b.dtype)) wrong("of another type than " + lender);
+    if (b.alignment > size_in_bytes(port->dtype)) wrong("more alignment than " + lender + " has");
   }
 
   void check_function(size_t index) {

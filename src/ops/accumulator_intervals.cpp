@@ -7,6 +7,7 @@
 #include "ops/intervals.h"
 #include "ops/weighted_sum.h"
 #include "ops/window.h"
+#include "support/arithmetic.h"
 
 namespace ingot {
 namespace {
@@ -19,19 +20,28 @@ struct Run {
 };
 
 // The distinct runs over all positions. Both ends only fall as the position grows, so equal runs
-// are neighbours.
+// are neighbours, and there are at most two for each cell of the window, however large the image.
 std::vector<Run> runs_of(const Window& window) {
   std::vector<Run> runs;
-  for (int64_t position = 0; position < window.num_positions(); ++position) {
+  const int64_t dilation = window.dilation;
+  for (int64_t position = 0; position < window.num_positions();) {
     const int64_t start = position * window.stride - window.before;
-    Run run;
-    run.first = start >= 0 ? 0 : (-start + window.dilation - 1) / window.dilation;
-    run.end = start >= window.image
-                  ? 0
-                  : std::min(window.kernel, (window.image - 1 - start) / window.dilation + 1);
-    run.first = std::min(run.first, window.kernel);
-    if (run.end < run.first) run = {0, 0};
+    // Of all cells of the window, those from `first` on lie behind the image's begin, and those
+    // before `end` before its end.
+    const int64_t first = start >= 0 ? 0 : std::min(ceil_div(-start, dilation), window.kernel);
+    const int64_t end = start >= window.image
+                            ? 0
+                            : std::min((window.image - 1 - start) / dilation + 1, window.kernel);
+    const Run run = first < end ? Run{first, end} : Run{0, 0};
     if (runs.empty() || runs.back() != run) runs.push_back(run);
+    // The next position at which either falls.
+    int64_t next = window.num_positions();
+    const auto falls_at = [&](int64_t later_start) {
+      next = std::min(next, ceil_div(later_start + window.before, window.stride));
+    };
+    if (first > 0) falls_at(-(first - 1) * dilation);
+    if (end > 0) falls_at(window.image - (end - 1) * dilation);
+    position = next;
   }
   return runs;
 }
@@ -171,16 +181,24 @@ class RangesOfSums {
   // The terms of one tap, which also widen the range of partial sums.
   Interval tap(int64_t output, int64_t index, Interval& partial) const {
     const int64_t zero = weights_type_.quantization->zero_point(output);
+    const auto terms = static_cast<size_t>(geometry_.terms);
+    const auto weights =
+        weights_.subspan(static_cast<size_t>(geometry_.weight(output, index, 0)), terms);
+    const auto channels =
+        std::span(x_).subspan(static_cast<size_t>(geometry_.channel(output, 0)), terms);
     Interval sum;
-    for (int64_t term = 0; term < geometry_.terms; ++term) {
-      const auto at = static_cast<size_t>(geometry_.weight(output, index, term));
-      const int64_t w = static_cast<int8_t>(weights_[at]) - zero;
-      const Interval& x = x_[static_cast<size_t>(geometry_.channel(output, term))];
-      const Interval product = {std::min(w * x.low, w * x.high), std::max(w * x.low, w * x.high)};
-      sum = {sum.low + product.low, sum.high + product.high};
-      partial.low += std::min<int64_t>(product.low, 0);
-      partial.high += std::max<int64_t>(product.high, 0);
+    Interval widened = partial;
+    for (size_t term = 0; term < terms; ++term) {
+      const int64_t w = static_cast<int8_t>(weights[term]) - zero;
+      const int64_t at_low = w * channels[term].low;
+      const int64_t at_high = w * channels[term].high;
+      const int64_t low = std::min(at_low, at_high);
+      const int64_t high = std::max(at_low, at_high);
+      sum = {sum.low + low, sum.high + high};
+      widened.low += std::min<int64_t>(low, 0);
+      widened.high += std::max<int64_t>(high, 0);
     }
+    partial = widened;
     return sum;
   }
 

@@ -113,20 +113,20 @@ Interval clamp_of_output(const Lowering& lowering) {
   return range;
 }
 
-// Calls f(channel, w - zero_point) for each weight.
+// Calls f(channel, weights, zero_point) for each run of weights of one channel that lie side by
+// side.
 template <class F>
-void for_each_weight(const TensorType& type, const Bytes& bytes, int64_t channel_axis, F f) {
+void for_each_run(const TensorType& type, const Bytes& bytes, int64_t channel_axis, F f) {
   const int64_t channels = type.shape[static_cast<size_t>(channel_axis)];
   const int64_t zero_point = type.quantization->zero_points.front();  // the others are 0 too
   const std::span<const uint8_t> view = bytes.view();
   const auto count = static_cast<int64_t>(view.size());
   const int64_t inner = channel_axis == 0 ? count / channels : 1;
-  int64_t i = 0;
-  while (i < count) {
-    const int64_t channel = i / inner % channels;
-    for (const int64_t end = i + inner; i < end; ++i) {
-      f(channel, static_cast<int8_t>(view[static_cast<size_t>(i)]) - zero_point);
-    }
+  int64_t channel = 0;
+  for (int64_t i = 0; i < count; i += inner) {
+    f(static_cast<size_t>(channel),
+      view.subspan(static_cast<size_t>(i), static_cast<size_t>(inner)), zero_point);
+    if (++channel == channels) channel = 0;
   }
 }
 
@@ -174,9 +174,14 @@ int64_t largest_sum(const TensorType& weights, const Bytes& weight_bytes, const 
                     int64_t channel_axis, int64_t largest_x) {
   const auto channels = static_cast<size_t>(weights.shape[static_cast<size_t>(channel_axis)]);
   std::vector<int64_t> bounds(channels, 0);
-  for_each_weight(weights, weight_bytes, channel_axis, [&](int64_t channel, int64_t weight) {
-    bounds[static_cast<size_t>(channel)] += std::abs(weight) * largest_x;
-  });
+  for_each_run(weights, weight_bytes, channel_axis,
+               [&](size_t channel, std::span<const uint8_t> run, int64_t zero_point) {
+                 int64_t magnitudes = 0;
+                 for (const uint8_t w : run) {
+                   magnitudes += std::abs(static_cast<int8_t>(w) - zero_point);
+                 }
+                 bounds[channel] += magnitudes * largest_x;
+               });
   if (bias) {
     const std::vector<int32_t> values = bias->as<int32_t>();
     for (size_t c = 0; c < channels; ++c) bounds[c] += std::abs(int64_t{values.at(c)});
@@ -201,11 +206,16 @@ std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& 
   const Interval values = {lowest(x.dtype) - zero_point, highest(x.dtype) - zero_point};
   const auto channels = static_cast<size_t>(weights.shape[static_cast<size_t>(channel_axis)]);
   std::vector<Interval> ranges(channels, Interval{0, 0});
-  for_each_weight(weights, weight_bytes, channel_axis, [&](int64_t channel, int64_t weight) {
-    Interval& range = ranges[static_cast<size_t>(channel)];
-    range.low += std::min(weight * values.low, weight * values.high);
-    range.high += std::max(weight * values.low, weight * values.high);
-  });
+  for_each_run(weights, weight_bytes, channel_axis,
+               [&](size_t channel, std::span<const uint8_t> run, int64_t weight_zero_point) {
+                 Interval range = ranges[channel];
+                 for (const uint8_t w : run) {
+                   const int64_t weight = static_cast<int8_t>(w) - weight_zero_point;
+                   range.low += std::min(weight * values.low, weight * values.high);
+                   range.high += std::max(weight * values.low, weight * values.high);
+                 }
+                 ranges[channel] = range;
+               });
   if (bias) {
     const std::vector<int32_t> biases = bias->as<int32_t>();
     for (size_t c = 0; c < channels; ++c) {

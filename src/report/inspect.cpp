@@ -58,7 +58,8 @@ std::string summary(const InspectFacts& facts) {
   text += row("weights", grouped(weights_bytes(facts.program)) + " bytes");
   text += row("arena", fmt::format("{} bytes, {}", grouped(facts.arena.bytes), proof));
   for (size_t p = 1; p < facts.arena.plan.pools.size(); ++p) {
-    text += row("pool " + facts.arena.problem.pools.at(p).name,
+    const bool is_lent = facts.arena.is_lent(static_cast<int64_t>(p));
+    text += row((is_lent ? "in " : "pool ") + facts.arena.problem.pools.at(p).name,
                 grouped(facts.arena.plan.pools[p].height_bytes) + " bytes");
   }
   text += ports(facts.program, loop::BufferKind::kInput);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/bound.h"
 #include "report/order.h"
 
 namespace ingot {
@@ -143,8 +144,10 @@ Json buffers_json(const loop::Program& program, const ArenaFacts& arena) {
                  {"first", buffer.lifetime.begin},
                  {"last", buffer.lifetime.end},
                  {"offset_bytes", arena.plan.offsets.at(b)}};
-    if (arena.plan.pool_of.at(b) > 0) {
-      json["pool"] = arena.problem.pools.at(static_cast<size_t>(arena.plan.pool_of[b])).name;
+    const int64_t pool = arena.plan.pool_of.at(b);
+    if (pool > 0) {
+      json[arena.is_lent(pool) ? "inside" : "pool"] =
+          arena.problem.pools.at(static_cast<size_t>(pool)).name;
     }
     if (buffer.group >= 0) {
       json["tie_group"] = buffer.group;
@@ -153,6 +156,27 @@ Json buffers_json(const loop::Program& program, const ArenaFacts& arena) {
     buffers.push_back(std::move(json));
   }
   return buffers;
+}
+
+// Whether the arena is as low as what can lie nowhere else needs.
+bool must_lie_there(const ArenaFacts& arena) {
+  std::vector<int64_t> bound_to_arena;
+  for (size_t b = 0; b < arena.problem.buffers.size(); ++b) {
+    const std::vector<int64_t>& pools = arena.problem.buffers[b].pools;
+    if (pools.empty() || pools == std::vector<int64_t>{0})
+      bound_to_arena.push_back(static_cast<int64_t>(b));
+  }
+  if (bound_to_arena.size() == arena.problem.buffers.size()) return true;
+  return plan::greatest_load(arena.problem, bound_to_arena).bytes == arena.bytes;
+}
+
+// The decisions of a search: two places in "buffers", or the number of a step.
+Json search_json(const ArenaFacts& arena) {
+  Json search = Json::array();
+  for (const plan::Decision& d : arena.refutation) {
+    search.push_back(d.step >= 0 ? Json(d.step) : Json({d.first, d.second}));
+  }
+  return search;
 }
 
 Json plan_json(const loop::Program& program, const ArenaFacts& arena) {
@@ -164,11 +188,10 @@ Json plan_json(const loop::Program& program, const ArenaFacts& arena) {
     witness_buffers.push_back(arena.problem.buffers.at(static_cast<size_t>(b)).name);
   }
   const bool order_optimal = is_order_optimal(program, arena);
-  // With pools, "packing_optimal" speaks of the buffers that lie in the arena; that none of them
-  // could lie elsewhere is claimed only where there are none.
-  const bool has_pools = arena.plan.pools.size() > 1;
+  // With pools, "packing_optimal" speaks of the buffers that lie in the arena; that less of them
+  // could lie there is another claim.
   const bool packing_optimal = pool.optimal;
-  const bool optimal = packing_optimal && order_optimal && (!has_pools || arena.bytes == 0);
+  const bool optimal = packing_optimal && order_optimal && must_lie_there(arena);
   return {{"order", std::move(order)},
           {"buffers", buffers_json(program, arena)},
           {"distances", distances_json(arena.problem, arena.plan)},
@@ -181,7 +204,8 @@ Json plan_json(const loop::Program& program, const ArenaFacts& arena) {
            {{"time", pool.witness_time},
             {"buffers", std::move(witness_buffers)},
             {"load_bytes", pool.load_bytes},
-            {"searched", pool.searched}}}};
+            {"searched", pool.searched},
+            {"search", search_json(arena)}}}};
 }
 
 // The memories that NAME_run works in, if there are more than the arena.
@@ -191,7 +215,7 @@ Json memory_json(const loop::Program& program, const ArenaFacts& arena) {
                     {"kind", "arena"},
                     {"bytes", arena.bytes},
                     {"alignment", arena.alignment}});
-  for (size_t p = 1; p < arena.plan.pools.size(); ++p) {
+  for (size_t p = 1; p <= arena.num_pools; ++p) {
     const plan::Pool& pool = arena.problem.pools.at(p);
     int64_t alignment = 1;
     for (const loop::Buffer& b : program.buffers) {
@@ -262,7 +286,7 @@ Json metadata(const loop::Program& program, const ArenaFacts& arena, const Model
                {"operators", operators_json(program)},
                {"plan", plan_json(program, arena)}};
   if (!facts.shrinking.is_null()) json["shrinking"] = facts.shrinking;
-  if (arena.plan.pools.size() > 1) json["memory"] = memory_json(program, arena);
+  if (arena.num_pools > 0) json["memory"] = memory_json(program, arena);
   return json;
 }
 

@@ -10,6 +10,7 @@
 
 #include "loop/program.h"
 #include "plan/plan.h"
+#include "plan/refute.h"
 #include "report/json_text.h"
 
 namespace ingot {
@@ -21,6 +22,13 @@ struct ArenaFacts {
   std::span<const size_t> buffers;  // by buffer of the problem: its index in program.buffers
   int64_t bytes = 0;
   int64_t alignment = 1;
+  // The caller's pools: these follow the arena; the pools behind them are inputs and outputs
+  // that are lent.
+  size_t num_pools = 0;
+  std::span<const plan::Decision> refutation = {};  // of one byte below the lower bound
+  int64_t order_bound_bytes = 0;                    // of all orders of the calls
+
+  bool is_lent(int64_t p) const { return static_cast<size_t>(p) > num_pools; }
 };
 
 struct ModelFacts {

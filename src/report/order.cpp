@@ -85,7 +85,8 @@ int64_t bound_of_any_order(const loop::Program& program, const ArenaFacts& arena
 bool is_order_optimal(const loop::Program& program, const ArenaFacts& arena) {
   // What a call needs may lie in other pools.
   const bool has_pools = arena.plan.pools.size() > 1;
-  const int64_t bound = has_pools ? 0 : bound_of_any_order(program, arena);
+  const int64_t bound =
+      has_pools ? 0 : std::max(bound_of_any_order(program, arena), arena.order_bound_bytes);
   if (arena.bytes <= bound) return true;
   const bool is_packed = has_pools ? arena.plan.pools[0].optimal : arena.plan.optimal;
   return is_packed && is_chain(calls_of(program));

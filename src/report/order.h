@@ -13,7 +13,8 @@ namespace ingot {
 // (tied groups) only the largest is counted.
 int64_t bound_of_any_order(const loop::Program& program, const ArenaFacts& arena);
 
-// True if no order of the calls has a lower arena: the plan is as low as bound_of_any_order, or it
+// True if no order of the calls has a lower arena: the plan is as low as bound_of_any_order or as
+// arena.order_bound_bytes, or it
 // is the lowest for its order and each call needs what the one before it wrote, so that there is
 // no other order.
 bool is_order_optimal(const loop::Program& program, const ArenaFacts& arena);

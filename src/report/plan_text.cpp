@@ -79,9 +79,12 @@ class PlanText {
   std::string pools() const {
     std::string text;
     for (size_t p = 1; p < arena_.plan.pools.size(); ++p) {
-      text += fmt::format("pool {}: {} bytes of {}\n", arena_.problem.pools.at(p).name,
-                          grouped(arena_.plan.pools[p].height_bytes),
-                          grouped(arena_.problem.pools[p].capacity_bytes.value_or(0)));
+      const std::string& name = arena_.problem.pools.at(p).name;
+      const std::string bytes = grouped(arena_.plan.pools[p].height_bytes);
+      text += arena_.is_lent(static_cast<int64_t>(p))
+                  ? fmt::format("{}: {} bytes, the caller's\n", name, bytes)
+                  : fmt::format("pool {}: {} bytes of {}\n", name, bytes,
+                                grouped(arena_.problem.pools[p].capacity_bytes.value_or(0)));
       for (const size_t b : elsewhere_) {
         if (arena_.plan.pool_of[b] != static_cast<int64_t>(p)) continue;
         text += fmt::format("   {:>8}  {:>10}   {:>3}-{:<3}  {}\n", grouped(begin_of(b)),

@@ -63,13 +63,14 @@ Block Columns::segment(const Span& all, const Span& full, const Body& single, co
                     in_order(std::move(singles), std::move(after_left))}};
 }
 
-// The sums that depend on other positions than the column are full; null if they always are.
+// The sums that depend on other positions than the column are full; null if they always are, or
+// need not be.
 Expr Columns::is_inside() const {
   Expr all = nullptr;
   const auto require = [&](Expr condition) {
     all = all ? loop::binary(loop::BinaryOp::kAnd, all, std::move(condition)) : condition;
   };
-  for (size_t p = 0; p + 1 < positions_.size(); ++p) {
+  for (size_t p = 0; p + 1 < positions_.size() && rows_ == Rows::kFull; ++p) {
     const LoopRange& row = positions_[p];
     const int64_t extent = *row.extent();
     const Span full = full_positions(ranges_, row.variable, extent);

@@ -77,6 +77,11 @@ void LaneFinish::add_functions(std::vector<loop::Function>& functions) const {
 Expr LaneFinish::first(const Expr& channel, const Chunk& chunk,
                        const std::map<std::string, Expr>& values) {
   const Type type{c_.first->type.dtype, chunk.lanes};
+  if (chunk.lanes == 1) {
+    std::map<std::string, Expr> own = values;
+    own[channel_] = channel;
+    return loop::substitute(c_.first, own);
+  }
   if (chunk.valid < chunk.lanes) {
     std::vector<Expr> lanes;
     std::map<std::string, Expr> own = values;
@@ -98,6 +103,13 @@ Expr LaneFinish::first(const Expr& channel, const Chunk& chunk,
 Block LaneFinish::finish(const Expr& channel, int64_t valid, const Expr& sum,
                          const std::map<std::string, Expr>& values) {
   Block out;
+  if (sum->type.is_scalar()) {
+    std::map<std::string, Expr> own = values;
+    own[channel_] = channel;
+    out.emplace_back(loop::Let{c_.accumulator, sum});
+    append(out, loop::substitute(c_.finish, own));
+    return renamed(out);
+  }
   if (valid == sum->type.lanes) {
     Lanes wide = lanes_from(channel, valid);
     std::optional<Block> rest = wide.widened(loop::substitute(c_.finish, values));

@@ -92,7 +92,8 @@ std::optional<TermShape> term_shape_of(const Target& target) {
   TermShape shape;
   if (has.has_avx512_vnni) {
     shape.lanes = {16, 8, 4};
-    shape.most_sums = 16;
+    shape.most_columns = 12;
+    shape.most_sums = 24;
     shape.known = x86_functions(true);
   } else if (has.has_avx2) {
     shape.lanes = {8, 4};

@@ -28,6 +28,7 @@ constexpr int64_t kMostUnrolled = 4;  // steps of the innermost sum
 struct Tile {
   Chunk chunk;
   int64_t columns = 1;
+  bool full_columns = false;                // the sums that depend on the column are full
   bool full = false;                        // all sums are
   std::optional<Span> taps = std::nullopt;  // of the innermost sum, where they are known
 };
@@ -47,7 +48,7 @@ class TermsBuilder {
     channel_ = channels_.back();
     channels_.pop_back();
     dtype_ = c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32;
-    chunks_ = chunks_of(*channel_.extent(), shape.lanes, shares_x() ? shape.most_vectors : 1);
+    chunks_ = chunks_of(*channel_.extent(), lanes(), shares_x() ? shape.most_vectors : 1);
     names_ = names_in(kernel);
     packs_ = c_.w.index.factor(channel_.variable) != 1 || !is_whole();
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
@@ -55,12 +56,19 @@ class TermsBuilder {
     finish_.emplace(c_, channel_.variable, program, shape.known, names_);
   }
 
+  // Vectors may read weights of channels that do not exist, as these are packed, but not such
+  // elements of x: there the last channels are scalars.
+  std::vector<int64_t> lanes() const {
+    std::vector<int64_t> lanes = shape_.lanes;
+    if (!shares_x()) lanes.push_back(1);
+    return lanes;
+  }
+
   // Each lane of each vector is a channel.
   bool is_whole() const { return chunks_.back().valid == chunks_.back().lanes; }
   bool shares_x() const { return c_.x.index.factor(channel_.variable) == 0; }
 
   std::optional<Rescheduled> build() {
-    if (!shares_x() && !is_whole()) return std::nullopt;
     Rescheduled out;
     out.kernel = kernel_;
     out.kernel.body = loop::simplify(with_positions());
@@ -81,13 +89,21 @@ class TermsBuilder {
         std::ranges::all_of(ranges_, [](const SumRange& r) { return r.variable.empty(); });
     const std::optional<Span> all_taps =
         ranges_.back().variable.empty() ? std::optional(ranges_.back().full) : std::nullopt;
-    if (positions_.empty()) return with_channels({{}, 1, everywhere, all_taps});
+    if (positions_.empty()) return with_channels({{}, 1, everywhere, everywhere, all_taps});
     const int64_t width = *positions_.back().extent();
     const Span full = full_positions(ranges_, positions_.back().variable, width);
     // A third column that shares x would want 64 bytes more between x and y where they overlap.
     const int64_t most = by_x() ? 2 : shape_.most_columns;
     const int64_t step = columns_of(full.length(), chunks_.front().vectors, most, shape_.most_sums);
-    Columns columns(positions_, ranges_, step, reverse_, names_);
+    // Sums of bytes are short, and full ones begin with what the zero point adds to them.
+    const auto rows = is_float() ? Columns::Rows::kAll : Columns::Rows::kFull;
+    Columns columns(positions_, ranges_, step, reverse_, names_, rows);
+    const bool is_full = !is_float() || everywhere;
+    const std::string& innermost = ranges_.back().variable;
+    const std::optional<Span> block_taps =
+        is_full || innermost.empty() || innermost == positions_.back().variable
+            ? std::optional(ranges_.back().full)
+            : std::nullopt;
     Block row;
     for (const auto& [span, taps] : classes(width)) {
       const Span inner = {std::max(span.begin, columns.full().begin),
@@ -96,10 +112,10 @@ class TermsBuilder {
       Block part = columns.segment(
           span, inner,
           [&] {
-            return with_channels({{}, 1, everywhere, own});
+            return with_channels({{}, 1, everywhere, everywhere, own});
           },
           [&] {
-            return with_channels({{}, step, true, ranges_.back().full});
+            return with_channels({{}, step, true, is_full, block_taps});
           });
       row = columns.in_order(std::move(row), std::move(part));
     }
@@ -187,9 +203,12 @@ class TermsBuilder {
     if (s == c_.sums.size()) return term(tile, channel, values);
     const LoopRange& sum = c_.sums[s];
     const Span& full = ranges_[s].full;
-    const bool is_full = tile.full || ranges_[s].variable.empty();
+    const std::string& depends_on = ranges_[s].variable;
+    const bool is_full =
+        tile.full || depends_on.empty() ||
+        (tile.full_columns && !positions_.empty() && depends_on == positions_.back().variable);
     if (tile.taps && s + 1 == c_.sums.size() && tile.taps->length() <= kMostUnrolled) {
-      if (by_x()) return row_by_x(tile, channel, values);
+      if (by_x() && tile.chunk.lanes > 1) return row_by_x(tile, channel, values);
       Block out;
       for (int64_t i = tile.taps->begin; i < tile.taps->end; ++i) {
         values[sum.variable] = lit(i);

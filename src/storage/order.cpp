@@ -172,13 +172,12 @@ void add_savings(plan::OrderProblem& steps, std::span<const plan::Overlap> overl
 
 }  // namespace
 
-std::optional<loop::Program> in_better_order(const loop::Program& program, ReversedKernels reversed,
-                                             const plan::Problem& problem,
-                                             std::span<const size_t> buffers,
-                                             const std::vector<bool>& may_be_overwritten) {
+BetterOrder in_better_order(const loop::Program& program, ReversedKernels reversed,
+                            const plan::Problem& problem, std::span<const size_t> buffers,
+                            const std::vector<bool>& may_be_overwritten) {
   std::optional<plan::OrderProblem> steps =
       StepBuilder(program, problem, buffers).build(may_be_overwritten);
-  if (!steps) return std::nullopt;
+  if (!steps) return {};
   add_savings(*steps,
               find_possible_overlaps(program, reversed, problem, buffers, may_be_overwritten),
               buffers);
@@ -187,13 +186,21 @@ std::optional<loop::Program> in_better_order(const loop::Program& program, Rever
   // Enough for graphs of networks; wider ones get a good order instead of the best.
   constexpr int64_t kStates = 20'000;
   const plan::StepOrder best = plan::least_peak_order(*steps, kStates);
-  if (best.peak_bytes >= plan::peak_of(*steps, given)) return std::nullopt;
+  // A kernel that cannot run in reverse saves less, for reasons that only the compiler knows: no
+  // claim rests on that.
+  const bool all_turn = std::ranges::all_of(program.kernels, [&](const loop::Kernel& kernel) {
+    const auto k = static_cast<size_t>(&kernel - program.kernels.data());
+    return k < reversed.size() && reversed[k].has_value();
+  });
+  BetterOrder result{.program = {}, .lower_bound_bytes = all_turn ? best.lower_bound_bytes : 0};
+  if (best.peak_bytes >= plan::peak_of(*steps, given)) return result;
   loop::Program ordered = program;
   for (size_t at = 0; at < best.order.size(); ++at) {
     ordered.runner[at] = program.runner.at(static_cast<size_t>(best.order[at]));
     ordered.notes[at] = program.notes.at(static_cast<size_t>(best.order[at]));
   }
-  return ordered;
+  result.program = std::move(ordered);
+  return result;
 }
 
 }  // namespace ingot

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "loop/memory.h"
 #include "loop/overlap.h"
 
 namespace ingot {
@@ -32,11 +33,6 @@ std::map<std::string, size_t> kernel_indices(const loop::Program& program) {
   std::map<std::string, size_t> indices;
   for (size_t k = 0; k < program.kernels.size(); ++k) indices[program.kernels[k].name] = k;
   return indices;
-}
-
-// int8_t and uint8_t in C, which may stand for the bytes of any type.
-bool is_of_bytes(DType dtype) {
-  return dtype == DType::kInt8 || dtype == DType::kUInt8 || dtype == DType::kBool;
 }
 
 // The more demanding of the distances a and b + shift; absent: not at all.
@@ -117,7 +113,7 @@ class Finder {
     const plan::Buffer& y = problem_.buffers[output.buffer];
     const DType x_type = program_.buffers[buffers_[input.buffer]].dtype;
     const DType y_type = program_.buffers[buffers_[output.buffer]].dtype;
-    if (x_type != y_type && !is_of_bytes(x_type) && !is_of_bytes(y_type)) return;
+    if (x_type != y_type && !loop::is_of_bytes(x_type) && !loop::is_of_bytes(y_type)) return;
     if (x.group >= 0 && x.group == y.group) return;
     std::optional<int64_t> forward = -x.size_bytes;
     std::optional<int64_t> reverse = -y.size_bytes;

@@ -8,6 +8,8 @@
 #include <string>
 #include <tuple>
 
+#include "loop/memory.h"
+#include "plan/bound.h"
 #include "storage/order.h"
 #include "support/check.h"
 #include "support/limit_error.h"
@@ -24,7 +26,9 @@ class Lifetimes {
     walk(program.runner);
   }
 
-  int64_t num_steps() const { return time_; }
+  int64_t num_steps() const { return std::ssize(calls_); }
+  // In textual order: one per time point.
+  const std::vector<const loop::CallKernel*>& calls() const { return calls_; }
   // Half-open; empty (0, 0) if no call touches the buffer.
   plan::Interval of(size_t buffer) const { return touched_.at(buffer); }
 
@@ -42,12 +46,13 @@ class Lifetimes {
   void walk(const loop::Block& block) {
     for (const loop::Stmt& stmt : block) {
       if (const auto* call = std::get_if<loop::CallKernel>(&stmt.kind)) {
-        for (const loop::BufferRef& arg : call->args) touch(arg.buffer, {time_, time_ + 1});
-        ++time_;
+        const int64_t now = num_steps();
+        for (const loop::BufferRef& arg : call->args) touch(arg.buffer, {now, now + 1});
+        calls_.push_back(call);
       } else if (const auto* loop_stmt = std::get_if<loop::For>(&stmt.kind)) {
-        const int64_t begin = time_;
+        const int64_t begin = num_steps();
         walk(loop_stmt->body);
-        stretch(loop_stmt->body, {begin, time_});
+        stretch(loop_stmt->body, {begin, num_steps()});
       } else if (const auto* branch = std::get_if<loop::If>(&stmt.kind)) {
         walk(branch->then_body);
         walk(branch->else_body);
@@ -70,7 +75,7 @@ class Lifetimes {
 
   std::map<std::string, size_t> index_;
   std::vector<plan::Interval> touched_;
-  int64_t time_ = 0;
+  std::vector<const loop::CallKernel*> calls_;
 };
 
 bool is_in_arena(const loop::Buffer& b, const StorageOptions& options) {
@@ -153,28 +158,113 @@ std::optional<int64_t> pinned_pool(const loop::Buffer& b, const StorageOptions& 
   return pool_of_name(options, place->second);
 }
 
-// Where each buffer of the problem may lie: the pools as given, then the arena; pinned ones in one,
-// and with them all that are tied to them.
-void add_pools(const loop::Program& program, const StorageOptions& options, Storage& storage) {
-  if (options.pools.empty()) return;
-  std::vector<int64_t> wish;
-  for (const PoolOption& pool : options.pools) {
-    storage.problem.pools.push_back({pool.name, pool.capacity_bytes});
-    wish.push_back(static_cast<int64_t>(storage.problem.pools.size()) - 1);
+// Makes a pool of each input and output that the caller lends; it lies there itself.
+void lend_ports(const loop::Program& program, const Lifetimes& lifetimes,
+                const StorageOptions& options, Storage& storage) {
+  for (size_t b = 0; b < program.buffers.size(); ++b) {
+    const loop::Buffer& port = program.buffers[b];
+    const bool is_lent = (port.kind == loop::BufferKind::kInput && options.reuse_inputs) ||
+                         (port.kind == loop::BufferKind::kOutput && options.scratch_in_outputs);
+    if (!is_lent || port.num_elements == 0) continue;
+    const auto pool = static_cast<int64_t>(storage.problem.pools.size());
+    plan::Buffer allocation;
+    allocation.name = port.name;
+    allocation.lifetime = lifetime_of(port, lifetimes.of(b), storage.num_steps, options);
+    allocation.size_bytes = port.size_bytes();
+    allocation.alignment = port.alignment;
+    allocation.fixed_offset = 0;
+    allocation.pools = {pool};
+    storage.problem.pools.push_back({port.name, port.size_bytes(), port.alignment});
+    storage.problem.buffers.push_back(std::move(allocation));
+    storage.buffers.push_back(b);
+    storage.lenders.push_back(b);
   }
-  wish.push_back(0);
-  std::map<int64_t, int64_t> pin_of_group;
-  for (size_t i = 0; i < storage.buffers.size(); ++i) {
-    plan::Buffer& buffer = storage.problem.buffers[i];
+}
+
+// By buffer of the program: what the calls ask of its address.
+std::vector<int64_t> needed_alignments(const loop::Program& program, const Lifetimes& lifetimes) {
+  std::map<std::string, const loop::Kernel*> kernels;
+  for (const loop::Kernel& kernel : program.kernels) kernels[kernel.name] = &kernel;
+  std::map<std::string, int64_t> needed;
+  for (const loop::CallKernel* call : lifetimes.calls()) {
+    for (size_t p = 0; p < call->args.size(); ++p) {
+      int64_t& least = needed.try_emplace(call->args[p].buffer, 1).first->second;
+      least = std::max(least, kernels.at(call->kernel)->params.at(p).alignment);
+    }
+  }
+  std::vector<int64_t> alignments;
+  for (const loop::Buffer& b : program.buffers) {
+    const auto found = needed.find(b.name);
+    const int64_t size = size_in_bytes(b.dtype);
+    alignments.push_back(found == needed.end() ? size : std::max(size, found->second));
+  }
+  return alignments;
+}
+
+// Which lent pools a buffer of the problem may lie in.
+class Borrowing {
+ public:
+  Borrowing(const loop::Program& program, const Lifetimes& lifetimes, const Storage& storage)
+      : program_(program), storage_(storage), alignments_(needed_alignments(program, lifetimes)) {
+    for (const plan::Overlap& overlap : storage.problem.overlaps)
+      overlaps_.insert(std::minmax(overlap.output, overlap.input));
+  }
+
+  int64_t alignment(size_t b) const { return alignments_[storage_.buffers[b]]; }
+
+  // Buffer `b` and the lent `lender`, both of the problem: it fits, C allows it, and one is gone
+  // when the other comes, or gives way to it.
+  bool may_lie_in(size_t b, size_t lender) const {
+    const plan::Buffer& buffer = storage_.problem.buffers[b];
+    const plan::Buffer& port = storage_.problem.buffers[lender];
+    const DType dtype = program_.buffers[storage_.buffers[b]].dtype;
+    const DType lent = program_.buffers[storage_.buffers[lender]].dtype;
+    const bool gives_way =
+        overlaps_.contains(std::minmax(static_cast<int64_t>(lender), static_cast<int64_t>(b)));
+    return buffer.size_bytes <= port.size_bytes && (dtype == lent || loop::is_of_bytes(dtype)) &&
+           alignment(b) <= size_in_bytes(lent) &&
+           (gives_way || !buffer.lifetime.meets(port.lifetime));
+  }
+
+ private:
+  const loop::Program& program_;
+  const Storage& storage_;
+  std::vector<int64_t> alignments_;
+  std::set<std::pair<int64_t, int64_t>> overlaps_;
+};
+
+// Where each buffer of the problem may lie: the pools as given, what is lent, then the arena;
+// pinned ones in one; what is tied, together.
+void add_pools(const loop::Program& program, const Lifetimes& lifetimes,
+               const StorageOptions& options, Storage& storage) {
+  const size_t num_pools = options.pools.size();
+  if (storage.problem.pools.size() == 1) return;
+  const Borrowing borrowing(program, lifetimes, storage);
+  const size_t num_inner = storage.buffers.size() - storage.lenders.size();
+  std::map<int64_t, std::vector<int64_t>> of_group;
+  for (size_t b = 0; b < num_inner; ++b) {
+    plan::Buffer& buffer = storage.problem.buffers[b];
+    std::vector<int64_t> wish;
+    for (size_t p = 1; p <= num_pools; ++p) wish.push_back(static_cast<int64_t>(p));
+    for (size_t o = 0; o < storage.lenders.size(); ++o) {
+      if (borrowing.may_lie_in(b, num_inner + o))
+        wish.push_back(static_cast<int64_t>(num_pools + 1 + o));
+    }
+    wish.push_back(0);
+    if (const std::optional<int64_t> pin =
+            pinned_pool(program.buffers[storage.buffers[b]], options))
+      wish = {*pin};
     buffer.pools = wish;
-    const std::optional<int64_t> pin = pinned_pool(program.buffers[storage.buffers[i]], options);
-    if (!pin) continue;
-    buffer.pools = {*pin};
-    if (buffer.group >= 0) pin_of_group.emplace(buffer.group, *pin);
+    if (buffer.group < 0) continue;
+    std::vector<int64_t>& common = of_group.try_emplace(buffer.group, wish).first->second;
+    std::erase_if(common, [&](int64_t p) { return std::ranges::count(wish, p) == 0; });
   }
-  for (plan::Buffer& buffer : storage.problem.buffers) {
-    const auto pin = pin_of_group.find(buffer.group);
-    if (pin != pin_of_group.end()) buffer.pools = {pin->second};
+  for (size_t b = 0; b < num_inner; ++b) {
+    plan::Buffer& buffer = storage.problem.buffers[b];
+    if (buffer.group >= 0) buffer.pools = of_group.at(buffer.group);
+    const bool may_borrow = std::ranges::any_of(
+        buffer.pools, [&](int64_t p) { return p > static_cast<int64_t>(num_pools); });
+    if (may_borrow) buffer.alignment = borrowing.alignment(b);
   }
 }
 
@@ -233,14 +323,70 @@ Storage make_problem(loop::Program program, ReversedKernels reversed,
     storage.buffers.push_back(b);
   }
   stretch_pieces(storage.problem.buffers);
-  add_pools(program, options, storage);
+  for (const PoolOption& pool : options.pools)
+    storage.problem.pools.push_back({pool.name, pool.capacity_bytes});
+  if (!options.io_in_arena) lend_ports(program, lifetimes, options, storage);
   storage.problem.overlaps = find_overlaps(program, reversed, storage.problem, storage.buffers,
                                            overwritable_buffers(program, options.reuse_inputs));
+  add_pools(program, lifetimes, options, storage);
   storage.program = std::move(program);
   return storage;
 }
 
 namespace {
+
+// What the plan says of buffer `b` of the problem, into the program and the pools.
+void set_place(size_t b, Storage& storage) {
+  loop::Buffer& buffer = storage.program.buffers[storage.buffers[b]];
+  buffer.offset_bytes = storage.plan.offsets.at(b);
+  buffer.alignment = storage.problem.buffers[b].alignment;
+  const auto pool = static_cast<size_t>(storage.plan.pool_of.at(b));
+  if (pool > storage.pools.size()) {
+    const size_t lender = storage.lenders.at(pool - storage.pools.size() - 1);
+    buffer.pool = loop::memory_of_port(storage.program.buffers[lender].name);
+    return;
+  }
+  int64_t* alignment = &storage.arena_alignment;
+  if (pool > 0) {
+    buffer.pool = storage.pools[pool - 1].name;
+    alignment = &storage.pools[pool - 1].alignment;
+  }
+  *alignment = std::max(*alignment, buffer.alignment);
+}
+
+// A bound that the planner has searched for is stated with a log of that, or not at all. Where the
+// planner has not closed the gap, the log's search may.
+void prove_bound(Storage& storage) {
+  plan::PoolPlan& arena = storage.plan.pools.at(0);
+  if (!arena.searched && arena.optimal) return;
+  constexpr int64_t kNodes = 20'000;
+  std::vector<int64_t> inside;
+  for (size_t b = 0; b < storage.problem.buffers.size(); ++b) {
+    if (storage.plan.pool_of[b] == 0) inside.push_back(static_cast<int64_t>(b));
+  }
+  std::optional<std::vector<plan::Decision>> log =
+      plan::refutation(storage.problem, inside, arena.height_bytes - 1, kNodes);
+  if (log) {
+    storage.refutation = *std::move(log);
+    arena.lower_bound_bytes = arena.height_bytes;
+    arena.searched = arena.optimal = true;
+    storage.plan.optimal = storage.plan.optimal || storage.plan.pools.size() == 1;
+    return;
+  }
+  if (!arena.searched) return;
+  if (!arena.optimal) {
+    log = plan::refutation(storage.problem, inside, arena.lower_bound_bytes - 1, kNodes);
+  }
+  if (log) {
+    storage.refutation = *std::move(log);
+    return;
+  }
+  arena.searched = false;
+  arena.lower_bound_bytes =
+      std::max(arena.load_bytes, plan::forced_height(storage.problem, inside));
+  arena.optimal = arena.height_bytes == arena.lower_bound_bytes;
+  storage.plan.optimal = storage.plan.optimal && arena.optimal;
+}
 
 // The planner looks at every two buffers that are alive together: as many as 5,792 that all are.
 constexpr int64_t kMostPairs = int64_t{1} << 24;
@@ -272,6 +418,7 @@ Storage place_in_order(loop::Program program, ReversedKernels reversed,
                      " pairs of tensors are alive together, which is the most");
   }
   storage.plan = plan::solve(storage.problem, options.limits);
+  prove_bound(storage);
   unify_directions(storage.program, storage.problem, storage.plan);
   const std::string violation = plan::find_violation(storage.problem, storage.plan);
   if (!violation.empty()) throw InternalError("the plan is wrong: " + violation);
@@ -279,18 +426,8 @@ Storage place_in_order(loop::Program program, ReversedKernels reversed,
   for (size_t p = 0; p < options.pools.size(); ++p) {
     storage.pools.push_back({options.pools[p].name, storage.plan.pools.at(p + 1).height_bytes});
   }
-  for (size_t i = 0; i < storage.buffers.size(); ++i) {
-    loop::Buffer& buffer = storage.program.buffers[storage.buffers[i]];
-    buffer.offset_bytes = storage.plan.offsets.at(i);
-    const int64_t pool = storage.plan.pool_of.at(i);
-    int64_t* alignment = &storage.arena_alignment;
-    if (pool > 0) {
-      PoolUse& use = storage.pools.at(static_cast<size_t>(pool) - 1);
-      buffer.pool = use.name;
-      alignment = &use.alignment;
-    }
-    *alignment = std::max(*alignment, buffer.alignment);
-  }
+  const size_t num_inner = storage.buffers.size() - storage.lenders.size();
+  for (size_t i = 0; i < num_inner; ++i) set_place(i, storage);
   storage.arena_bytes = storage.plan.pools.at(0).height_bytes;
   return storage;
 }
@@ -300,11 +437,12 @@ Storage place_in_order(loop::Program program, ReversedKernels reversed,
 Storage place(loop::Program program, ReversedKernels reversed, const StorageOptions& options) {
   Storage given = place_in_order(program, reversed, options);
   given.arena_bytes_in_given_order = given.arena_bytes;
-  std::optional<loop::Program> ordered =
-      in_better_order(program, reversed, given.problem, given.buffers,
-                      overwritable_buffers(program, options.reuse_inputs));
-  if (!ordered) return given;
-  Storage other = place_in_order(*std::move(ordered), reversed, options);
+  BetterOrder order = in_better_order(program, reversed, given.problem, given.buffers,
+                                      overwritable_buffers(program, options.reuse_inputs));
+  given.order_bound_bytes = order.lower_bound_bytes;
+  if (!order.program) return given;
+  Storage other = place_in_order(*std::move(order.program), reversed, options);
+  other.order_bound_bytes = order.lower_bound_bytes;
   const auto need = [](const Storage& storage) {
     int64_t pool_bytes = 0;
     for (const PoolUse& pool : storage.pools) pool_bytes += pool.bytes;

@@ -7,6 +7,10 @@
 // `io_in_arena` they are part of the arena by the caller's wish: an input is alive from the start
 // of a run (to its end, unless inputs may be overwritten), an output from its first write to the
 // end.
+//
+// With `scratch_in_outputs` each of the caller's outputs is a pool of exactly its size, in which it
+// lies itself, fixed, from its first write on; what may lie there in C's eyes may do so before.
+// The same holds, with `reuse_inputs`, of the caller's inputs after their last reading.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,6 +19,7 @@
 
 #include "loop/program.h"
 #include "plan/plan.h"
+#include "plan/refute.h"
 #include "storage/overlaps.h"
 #include "support/diagnostic.h"
 
@@ -29,6 +34,9 @@ struct PoolOption {
 struct StorageOptions {
   bool io_in_arena = false;
   bool reuse_inputs = false;
+  // The caller's outputs may hold inner values until they are written. They come after the pools,
+  // and so do inputs that may be reused.
+  bool scratch_in_outputs = false;
   // Inner buffers lie in the first of these that has room, in the arena if none has.
   std::vector<PoolOption> pools = {};
   // By tensor: the pool (or "arena") that its buffer must lie in.
@@ -49,11 +57,17 @@ struct Storage {
   plan::Problem problem;
   plan::Plan plan;              // of problem; checked by plan::find_violation
   std::vector<size_t> buffers;  // by buffer of the problem: its index in program.buffers
-  int64_t num_steps = 0;        // time points of the runner: one per call
+  // Where the arena's lower bound is above its load: why nothing fits below it.
+  std::vector<plan::Decision> refutation = {};
+  // No order of the calls needs less, if all lies in the arena; 0 if nothing is known.
+  int64_t order_bound_bytes = 0;
+  int64_t num_steps = 0;  // time points of the runner: one per call
   int64_t arena_bytes = 0;
   int64_t arena_bytes_in_given_order = 0;  // what the calls would need in the order of `lower`
   int64_t arena_alignment = 1;      // of the arena's start, for the offsets to mean what they say
   std::vector<PoolUse> pools = {};  // as in the options; pool i + 1 of the problem
+  // Inputs and outputs of the program that are the pools behind those.
+  std::vector<size_t> lenders = {};
 };
 
 // What is wrong with `options.places` for this program: a tensor that no inner buffer holds, a pool

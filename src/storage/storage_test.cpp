@@ -65,12 +65,13 @@ const Case kCases[] = {
      kChain,
      "t0 8 align 4 [0,4)\n"
      "t1 3 align 1 [1,3)\n"},
-    {"inputs may be overwritten once they are read: the caller's are not planned for all that",
+    {"inputs that may be overwritten once they are read are memories of their own",
      {.reuse_inputs = true},
      kChainBuffers,
      kChain,
      "t0 8 align 4 [0,4)\n"
-     "t1 3 align 1 [1,3)\n"},
+     "t1 3 align 1 [1,3)\n"
+     "x 4 align 1 [0,1)\n"},
     {"in the arena an input lives from start to end, an output from its first touch to the end",
      {.io_in_arena = true},
      kChainBuffers,

@@ -41,14 +41,25 @@ std::vector<SampleModel> all_models() {
   return models;
 }
 
+// With all kinds of memory: the caller's, the arena alone, what the caller lends, pools.
+std::vector<CompileOptions> all_ways(const std::string& name) {
+  using Io = EmitOptions::Io;
+  return {{.name = name},
+          {.name = name, .io = Io::kArena},
+          {.name = name, .io = Io::kArena, .reuse_inputs = true},
+          {.name = name, .scratch_in_outputs = true},
+          {.name = name, .reuse_inputs = true, .scratch_in_outputs = true},
+          {.name = name, .io = Io::kArena, .reuse_inputs = true, .pools = {{"fast", 150}}},
+          {.name = name,
+           .reuse_inputs = true,
+           .scratch_in_outputs = true,
+           .pools = {{"fast", 64}, {"middle", 500}}}};
+}
+
 std::vector<Judged> all_judged() {
   std::vector<Judged> all;
   for (const SampleModel& model : all_models()) {
-    for (const int way : {0, 1, 2}) {
-      const CompileOptions options = {
-          .name = model.name,
-          .io = way == 0 ? EmitOptions::Io::kCaller : EmitOptions::Io::kArena,
-          .reuse_inputs = way == 2};
+    for (const CompileOptions& options : all_ways(model.name)) {
       const Result<Compiled> compiled = compile(model.file, options);
       if (!compiled) throw InternalError(model.name + " does not compile");
       all.push_back(judged(*compiled, options));

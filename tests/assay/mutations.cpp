@@ -9,6 +9,7 @@
 #include <map>
 
 #include "driver/vectors.h"
+#include "loop/memory.h"
 #include "loop/shadow.h"
 #include "loop/text.h"
 #include "loop/verify.h"
@@ -36,22 +37,38 @@ Json& json_buffer(Json& json, const std::string& name) {
 
 // NAME.json agrees with the places that `program` says, and calls nothing optimal.
 void state_places(const loop::Program& program, Json& json) {
-  int64_t height = 0;
+  std::map<std::string, int64_t> heights;  // by memory
   for (const loop::Buffer& b : program.buffers) {
     if (!lies_in_arena(b)) continue;
+    int64_t& height = heights[b.pool];
     height = std::max(height, *b.offset_bytes + b.size_bytes());
-    json_buffer(json, b.name)["offset_bytes"] = *b.offset_bytes;
+    Json& stated = json_buffer(json, b.name);
+    stated["offset_bytes"] = *b.offset_bytes;
+    stated.erase("pool");
+    stated.erase("inside");
+    const std::string lender = loop::lender_of(b);
+    if (!lender.empty()) {
+      stated["inside"] = lender;
+    } else if (!b.pool.empty()) {
+      stated["pool"] = b.pool;
+    }
     for (const char* ports : {"inputs", "outputs"}) {
       for (Json& port : json[ports]) {
         if (port["c_name"] == b.name) port["offset_bytes"] = *b.offset_bytes;
       }
     }
   }
-  json["arena_bytes"] = height;
+  json["arena_bytes"] = heights[""];
+  if (json.contains("memory")) {
+    for (Json& m : json["memory"]) {
+      m["bytes"] = heights[m["kind"] == "arena" ? "" : m["name"].get<std::string>()];
+    }
+  }
   for (const char* flag : {"optimal", "packing_optimal", "order_optimal"}) {
     json["plan"][flag] = false;
   }
-  if (json["plan"]["lower_bound_bytes"] > height) json["plan"]["lower_bound_bytes"] = height;
+  if (json["plan"]["lower_bound_bytes"] > heights[""])
+    json["plan"]["lower_bound_bytes"] = heights[""];
 }
 
 class Mutator {
@@ -61,9 +78,9 @@ class Mutator {
   Mutant run() {
     using Change = bool (Mutator::*)();
     static constexpr auto kChanges = std::to_array<Change>(
-        {&Mutator::move, &Mutator::move, &Mutator::swap, &Mutator::nearer, &Mutator::nearer,
-         &Mutator::lifetime, &Mutator::size, &Mutator::bound, &Mutator::number, &Mutator::text,
-         &Mutator::text, &Mutator::text, &Mutator::text});
+        {&Mutator::move, &Mutator::move, &Mutator::elsewhere, &Mutator::swap, &Mutator::nearer,
+         &Mutator::nearer, &Mutator::lifetime, &Mutator::size, &Mutator::bound, &Mutator::number,
+         &Mutator::text, &Mutator::text, &Mutator::text, &Mutator::text});
     static const std::vector<Change> kAll(kChanges.begin(), kChanges.end());
     do {
       program_ = original_.program;
@@ -93,6 +110,29 @@ class Mutator {
     if (to == *b.offset_bytes || to < 0) return false;
     shift(b, to - *b.offset_bytes);
     mutant_.kind = "move " + b.name;
+    state_places(program_, mutant_.json);
+    return true;
+  }
+
+  // Into another memory that the model has.
+  bool elsewhere() {
+    std::vector<std::string> memories = {""};
+    for (const loop::Buffer& b : program_.buffers) {
+      const bool is_known = std::ranges::count(memories, b.pool) > 0;
+      if (lies_in_arena(b) && !is_known) memories.push_back(b.pool);
+    }
+    std::vector<loop::Buffer*> buffers;
+    for (loop::Buffer* b : placed()) {
+      if (b->kind == loop::BufferKind::kArena) buffers.push_back(b);
+    }
+    if (memories.size() < 2 || buffers.empty()) return false;
+    loop::Buffer& b = *random_.pick(buffers);
+    const std::string to = random_.pick(memories);
+    if (to == b.pool) return false;
+    for (loop::Buffer& other : program_.buffers) {
+      if (&other == &b || (b.tie_group >= 0 && other.tie_group == b.tie_group)) other.pool = to;
+    }
+    mutant_.kind = "elsewhere " + b.name;
     state_places(program_, mutant_.json);
     return true;
   }
@@ -134,7 +174,7 @@ class Mutator {
     if (d[runs].is_null()) d[runs] = 0;
     const int64_t stated = d[runs];
     loop::Buffer* output = nullptr;
-    const loop::Buffer* input = nullptr;
+    loop::Buffer* input = nullptr;
     for (loop::Buffer& b : program_.buffers) {
       if (b.name == d["output"]) output = &b;
       if (b.name == d["input"]) input = &b;
@@ -143,9 +183,13 @@ class Mutator {
     const int64_t less = stated - step * random_.integer(1, 8);
     d[runs] = less;
     const int64_t wanted = runs == "forward" ? less : -less;  // from output to input
-    const int64_t by = *input->offset_bytes - *output->offset_bytes - wanted;
-    const int64_t aligned = by / output->alignment * output->alignment;
-    if (*output->offset_bytes + aligned >= 0) shift(*output, aligned);
+    // What the caller lends lies at the start of its memory.
+    const int64_t by = input->offset_bytes.value_or(0) - output->offset_bytes.value_or(0) - wanted;
+    loop::Buffer& moved = output->offset_bytes ? *output : *input;
+    if (!moved.offset_bytes) return false;
+    const int64_t way = &moved == output ? by : -by;
+    const int64_t aligned = way / moved.alignment * moved.alignment;
+    if (*moved.offset_bytes + aligned >= 0) shift(moved, aligned);
     mutant_.kind = fmt::format("nearer {} {}", output->name, input->name);
     state_places(program_, mutant_.json);
     return true;
@@ -206,6 +250,7 @@ class Mutator {
   // The arena is higher than it need be, and still called optimal.
   bool raised(int64_t by) {
     std::vector<loop::Buffer*> buffers = placed();
+    std::erase_if(buffers, [](const loop::Buffer* b) { return !b->pool.empty(); });
     const auto end = [](const loop::Buffer* b) { return *b->offset_bytes + b->size_bytes(); };
     if (buffers.empty() || mutant_.json["plan"]["packing_optimal"] == false) return false;
     loop::Buffer& top = **std::ranges::max_element(buffers, {}, end);
@@ -313,18 +358,29 @@ class Mutator {
 };
 
 // A rule of places that is broken.
-std::string misplaced(const loop::Program& program, int64_t arena_bytes) {
+std::string misplaced(const loop::Program& program, const Json& json) {
+  std::map<std::string, int64_t> bytes_of = {{"", json["arena_bytes"]}};
+  for (const loop::Buffer& b : program.buffers) {
+    if (loop::is_callers(b)) bytes_of[loop::memory_of_port(b.name)] = b.size_bytes();
+  }
+  if (json.contains("memory")) {
+    for (const Json& m : json["memory"]) {
+      if (m["kind"] != "arena") bytes_of[m["name"].get<std::string>()] = m["bytes"];
+    }
+  }
   std::map<int64_t, const loop::Buffer*> groups;
   for (const loop::Buffer& b : program.buffers) {
     if (b.kind == loop::BufferKind::kArena && !b.offset_bytes) return b.name + " has no place";
     if (!b.offset_bytes) continue;
     if (b.kind == loop::BufferKind::kConstant) return b.name + " is a constant in the arena";
-    if (*b.offset_bytes < 0 || *b.offset_bytes + b.size_bytes() > arena_bytes)
-      return b.name + " is outside the arena";
+    if (!bytes_of.contains(b.pool)) return b.name + " is nowhere";
+    if (*b.offset_bytes < 0 || *b.offset_bytes + b.size_bytes() > bytes_of[b.pool])
+      return b.name + " is outside its memory";
     if (*b.offset_bytes % b.alignment != 0) return b.name + " is misaligned";
     if (b.tie_group < 0) continue;
     const loop::Buffer& first = *groups.emplace(b.tie_group, &b).first->second;
-    if (*b.offset_bytes - b.tie_offset_bytes != *first.offset_bytes - first.tie_offset_bytes)
+    if (b.pool != first.pool ||
+        *b.offset_bytes - b.tie_offset_bytes != *first.offset_bytes - first.tie_offset_bytes)
       return b.name + " is not at its tied distance";
   }
   return "";
@@ -358,7 +414,7 @@ std::optional<bool> goes_wrong(const Mutant& mutant, const Judged& original, std
     return true;
   }
   const int64_t arena_bytes = mutant.json["arena_bytes"];
-  why = misplaced(program, arena_bytes);
+  why = misplaced(program, mutant.json);
   if (!why.empty()) return true;
   size_t next = 0;
   for (const loop::Buffer& b : program.buffers) {

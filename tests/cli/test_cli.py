@@ -180,8 +180,7 @@ class Optimize(Cli):
 
 class Usage(Cli):
     def test_options_that_are_not_built_are_refused(self):
-        for option in (["--package", "cmake"], ["--weights", "string"],
-                       ["--scratch-in-outputs"]):
+        for option in (["--package", "cmake"], ["--weights", "string"]):
             done = self.ingot("compile", self.model, "-o", self.path("out"), *option, code=2)
             self.assertIn("not available in this version", done.stderr)
             self.assertFalse(os.path.exists(self.path("out")))
@@ -193,6 +192,22 @@ class Usage(Cli):
                           ["completion", "tcsh"], ["compile", self.model, "-o", "x", "--arena-limit", "-1"]):
             done = self.ingot(*arguments, code=2)
             self.assertTrue(done.stderr.startswith("error: "), done.stderr)
+
+    def test_models_that_would_write_over_files_of_others(self):
+        for name in ("net_weights", "net_tvm"):
+            done = self.ingot("compile", self.model, "-o", self.path("out"), "--name", name, code=2)
+            self.assertIn("as files of other models do", done.stderr)
+        shutil.copy(self.model, self.path("net_weights.tflite"))
+        self.ingot("compile", self.path("net_weights.tflite"), "-o", self.path("both"))
+        self.ingot("compile", self.model, "-o", self.path("both"))
+        self.assertEqual(len(os.listdir(self.path("both"))), 10)
+
+    def test_what_is_lent_holds_inner_values(self):
+        plain = json.loads(self.compiled(folder="plain")["net.json"])
+        lent = self.compiled("--scratch-in-outputs", "--reuse-inputs", folder="lent")
+        facts = json.loads(lent["net.json"])
+        self.assertTrue(facts["options"]["scratch_in_outputs"])
+        self.assertLessEqual(facts["arena_bytes"], plain["arena_bytes"])
 
     def test_names_that_are_words_of_c(self):
         for name in ("int", "class", "memory", "printf"):

@@ -28,13 +28,19 @@ ARENA_LIMITS = {"kws_ref_model": 8448, "vww_96_int8": 36928, "pretrainedResnet_q
 # Instructions of one inference at -O2: half of what TFLM's reference kernels need.
 M4_LIMITS = {"kws_ref_model": 21.5e6, "vww_96_int8": 50e6, "pretrainedResnet_quant": 54e6, "ad01_int8": 1.0e6}
 IN_ARENA = "--compile-flags=--io arena --reuse-inputs"
+# The caller's buffers hold inner values too.
+LENT = "--compile-flags=--scratch-in-outputs"
+ALL_LENT = "--compile-flags=--scratch-in-outputs --reuse-inputs"
 MATRIX = [["--cc", "gcc", "--cflags=-O0"], ["--cc", "gcc", "--cflags=-O2"], ["--cc", "clang", "--cflags=-O3"],
           ["--cc", "gcc", "--cflags=-O1", "--sanitize"], ["--cc", "clang", "--cflags=-O2", "--cxx"],
           ["--cc", "gcc", "--cflags=-O0", IN_ARENA], ["--cc", "gcc", "--cflags=-O2", IN_ARENA],
           ["--cc", "clang", "--cflags=-O3", IN_ARENA],
-          ["--cc", "gcc", "--cflags=-O1", "--sanitize", IN_ARENA]]
+          ["--cc", "gcc", "--cflags=-O1", "--sanitize", IN_ARENA],
+          ["--cc", "gcc", "--cflags=-O2", LENT], ["--cc", "gcc", "--cflags=-O1", "--sanitize", ALL_LENT],
+          ["--cc", "clang", "--cflags=-O3", ALL_LENT]]
 INNER_MATRIX = [["--cc", "gcc", "--cflags=-O2"], ["--cc", "clang", "--cflags=-O1", "--sanitize"],
-                ["--cc", "gcc", "--cflags=-O0", IN_ARENA]]
+                ["--cc", "gcc", "--cflags=-O0", IN_ARENA], ["--cc", "gcc", "--cflags=-O2", LENT],
+                ["--cc", "gcc", "--cflags=-O1", "--sanitize", ALL_LENT]]
 
 
 def run(command):

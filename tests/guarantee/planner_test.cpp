@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "loop/memory.h"
 #include "loop/text.h"
 #include "storage/storage.h"
 #include "tests/guarantee/guarantee_graphs.h"
@@ -98,15 +99,25 @@ void expect_sound(const Storage& storage, const loop::Program& program,
   // the same kernels are called on the same buffers.
   EXPECT_EQ(sorted_statements(storage.program), sorted_statements(program));
   loop::Program without_offsets = storage.program;
-  for (loop::Buffer& buffer : without_offsets.buffers) buffer.offset_bytes.reset();
+  for (size_t b = 0; b < program.buffers.size(); ++b) {
+    loop::Buffer& buffer = without_offsets.buffers.at(b);
+    buffer.offset_bytes.reset();
+    buffer.pool.clear();
+    // What may be lent to asks for no more than its kernels do.
+    EXPECT_LE(buffer.alignment, program.buffers[b].alignment);
+    EXPECT_GE(buffer.alignment, size_in_bytes(buffer.dtype));
+    buffer.alignment = program.buffers[b].alignment;
+  }
   without_offsets.runner = program.runner;
   without_offsets.notes = program.notes;
   EXPECT_TRUE(loop::equal(without_offsets, program));
   for (size_t i = 0; i < storage.buffers.size(); ++i) {
     const loop::Buffer& buffer = storage.program.buffers.at(storage.buffers[i]);
     EXPECT_EQ(storage.problem.buffers.at(i).size_bytes, buffer.size_bytes());
-    EXPECT_EQ(buffer.offset_bytes, storage.plan.offsets.at(i));
-    EXPECT_LE(*buffer.offset_bytes + buffer.size_bytes(), storage.arena_bytes);
+    EXPECT_EQ(buffer.offset_bytes.value_or(0), storage.plan.offsets.at(i));
+    const bool is_in_arena = buffer.offset_bytes && loop::lender_of(buffer).empty();
+    const int64_t end = buffer.offset_bytes.value_or(0) + buffer.size_bytes();
+    EXPECT_TRUE(!is_in_arena || end <= storage.arena_bytes);
   }
   for (const loop::Buffer& buffer : storage.program.buffers) {
     const bool is_io = is_input_or_output(buffer);
@@ -122,8 +133,10 @@ TEST(Storage, NoPlanOfRandomProgramsTouchesWhatIsNotIts) {
   for (uint64_t seed = 0; seed < 10000; ++seed) {
     const loop::Program program = random_program(seed);
     Random random(seed);
-    const StorageOptions options = {
-        .io_in_arena = random.chance(1, 2), .reuse_inputs = random.chance(1, 2), .limits = kQuick};
+    const StorageOptions options = {.io_in_arena = random.chance(1, 2),
+                                    .reuse_inputs = random.chance(1, 2),
+                                    .scratch_in_outputs = random.chance(1, 2),
+                                    .limits = kQuick};
     const Storage storage = place(program, {}, options);
     expect_sound(storage, program, options);
     // Once with the branches taken at random, once with all, once with none.
@@ -136,7 +149,8 @@ TEST(Storage, NoPlanOfRandomProgramsTouchesWhatIsNotIts) {
     num_shared_bytes -= storage.arena_bytes;
     if (HasFailure()) {
       FAIL() << "seed " << seed << (options.io_in_arena ? ", io in arena" : "")
-             << (options.reuse_inputs ? ", inputs reused" : "") << "\n"
+             << (options.reuse_inputs ? ", inputs reused" : "")
+             << (options.scratch_in_outputs ? ", outputs lent" : "") << "\n"
              << loop::print(storage.program);
     }
   }

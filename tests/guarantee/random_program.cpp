@@ -9,6 +9,7 @@
 #include <span>
 
 #include "loop/interpret.h"
+#include "loop/memory.h"
 #include "tests/support/random.h"
 
 namespace ingot::testing {
@@ -213,7 +214,8 @@ class ProgramMaker {
   int64_t num_loops_ = 0;
 };
 
-// An arena that knows of each byte which buffer it was last written for.
+// The arena and the caller's inputs and outputs, which know of each byte which buffer it was last
+// written for.
 class Execution {
  public:
   Execution(const loop::Program& program, const StorageOptions& options, uint64_t seed,
@@ -234,8 +236,31 @@ class Execution {
   }
 
  private:
-  bool is_in_arena(const loop::Buffer& b) const {
-    return b.kind == BufferKind::kArena || (options_.io_in_arena && is_input_or_output(b));
+  // Where a buffer lies. What the caller gave ends where his buffer ends.
+  struct Place {
+    std::vector<const loop::Buffer*>* owners;
+    size_t offset;
+  };
+
+  std::optional<Place> place_of(const loop::Buffer& b) {
+    if (b.kind == BufferKind::kConstant) return std::nullopt;
+    const bool is_callers = is_input_or_output(b) && !options_.io_in_arena;
+    const std::string memory = is_callers ? loop::memory_of_port(b.name) : b.pool;
+    std::vector<const loop::Buffer*>& owners = owners_[memory];
+    const auto offset = static_cast<size_t>(is_callers ? 0 : b.offset_bytes.value());
+    const auto end = offset + static_cast<size_t>(b.size_bytes());
+    const std::string port = is_callers ? b.name : loop::lender_of(b);
+    if (port.empty()) {
+      owners.resize(std::max(owners.size(), end));
+    } else {
+      const auto size = loop::find_buffer(program_, port)->size_bytes();
+      owners.resize(static_cast<size_t>(size));
+      if (end > owners.size()) {
+        fault_ = fmt::format("{} ends {} bytes behind {}", b.name, end - owners.size(), port);
+        return std::nullopt;
+      }
+    }
+    return Place{&owners, offset};
   }
 
   void write(const loop::Buffer& b) { write(b, 0, b.size_bytes()); }
@@ -245,17 +270,16 @@ class Execution {
 
   // Bytes [first, last) of a buffer.
   void write(const loop::Buffer& b, int64_t first, int64_t last) {
-    if (!is_in_arena(b)) return;
-    const int64_t end = b.offset_bytes.value() + last;
-    if (end > static_cast<int64_t>(owner_.size())) owner_.resize(static_cast<size_t>(end));
-    std::fill(owner_.begin() + *b.offset_bytes + first, owner_.begin() + end, &b);
+    const std::optional<Place> place = place_of(b);
+    if (!place) return;
+    const auto begin = place->owners->begin() + static_cast<std::ptrdiff_t>(place->offset);
+    std::fill(begin + first, begin + last, &b);
   }
 
   void check(const loop::Buffer& b, int64_t first, int64_t last, const std::string& reader) {
-    if (!is_in_arena(b)) return;
-    for (int64_t i = *b.offset_bytes + first; i < *b.offset_bytes + last; ++i) {
-      const loop::Buffer* owner =
-          i < static_cast<int64_t>(owner_.size()) ? owner_[static_cast<size_t>(i)] : nullptr;
+    const std::optional<Place> place = place_of(b);
+    for (int64_t i = first; place && i < last; ++i) {
+      const loop::Buffer* owner = place->owners->at(place->offset + static_cast<size_t>(i));
       const bool is_tied = owner && owner->tie_group >= 0 && owner->tie_group == b.tie_group;
       if (owner == &b || is_tied || !fault_.empty()) continue;
       fault_ = fmt::format("{} {}, which {} has overwritten", reader, b.name,
@@ -321,7 +345,7 @@ class Execution {
   const StorageOptions& options_;
   Random random_;
   int64_t chance_;
-  std::vector<const loop::Buffer*> owner_;
+  std::map<std::string, std::vector<const loop::Buffer*>> owners_;   // by memory
   std::map<std::string, std::vector<loop::MemoryAccess>> accesses_;  // by kernel
   int64_t num_calls_ = 0;
   std::string fault_;

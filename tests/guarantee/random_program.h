@@ -17,11 +17,11 @@ bool is_input_or_output(const loop::Buffer& buffer);
 // is written outside of branches.
 loop::Program random_program(uint64_t seed);
 
-// Executes the runner of a placed program, access by access, on an arena that remembers who wrote
-// each byte: every loop twice, each branch taken with `chance` of 2. Empty if every call finds in
-// what it reads, and the caller in the outputs and (unless they may be reused) the inputs, nothing
-// but what was written there for it; else a sentence about the first that does not. It knows
-// nothing of lifetimes.
+// Executes the runner of a placed program, access by access, on an arena and on inputs and outputs
+// of exact size that remember who wrote each byte: every loop twice, each branch taken with
+// `chance` of 2. Empty if every call finds in what it reads, and the caller in the outputs and
+// (unless they may be reused) the inputs, nothing but what was written there for it; else a
+// sentence about the first that does not. It knows nothing of lifetimes.
 std::string execution_fault(const loop::Program& program, const StorageOptions& options,
                             uint64_t seed, int64_t chance);
 

@@ -6,15 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "assay/judge.h"
-#include "assay/lexer.h"
-#include "driver/compile.h"
 #include "driver/generated.h"
 #include "driver/limits.h"
 #include "driver/shadow.h"
 #include "driver/vectors.h"
 #include "loop/text.h"
-#include "support/check.h"
+#include "tests/memory/judging.h"
 #include "tests/support/random_network.h"
 #include "tests/support/sample_models.h"
 #include "toolchain/emulate.h"
@@ -25,37 +22,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Io = EmitOptions::Io;
-
-Compiled compiled_with(const SampleModel& model, const CompileOptions& options) {
-  Result<Compiled> compiled = compile(model.file, options);
-  if (!compiled) throw InternalError(model.name + ": " + compiled.error().front().what);
-  return *std::move(compiled);
-}
-
-std::string text_of(const Compiled& compiled, std::string_view suffix) {
-  for (const OutputFile& file : compiled.files) {
-    if (file.name.ends_with(suffix)) return file.bytes.str();
-  }
-  return "";
-}
-
-std::string verdict(const std::string& json, const std::string& loops) {
-  const std::optional<assay::Json> parsed = assay::parse_json(json);
-  if (!parsed) return "no JSON";
-  try {
-    return assay::find_lie(*parsed, assay::read_loops(loops));
-  } catch (const assay::Damage& damage) {
-    return damage.what();
-  }
-}
-
-std::string verdict(const Compiled& compiled) {
-  return verdict(text_of(compiled, ".json"), text_of(compiled, ".loops"));
-}
-
-std::vector<toolchain::GoldenVector> vectors_of(const Compiled& compiled, int64_t count) {
-  return random_vectors(compiled.model, Rounding::kDouble, 5, count);
-}
 
 // Two pools, of so much of the arena that it would need without them.
 CompileOptions with_pools(const SampleModel& model, CompileOptions options, double share) {
@@ -202,12 +168,6 @@ TEST(Pools, WhatCannotBePlacedIsRefused) {
     if (row.code != Code::kArenaLimit) continue;
     EXPECT_THAT(::testing::PrintToString(compiled.error().front().notes), HasSubstr(tensors[0]));
   }
-}
-
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  CHECK(at != std::string::npos);
-  return text.replace(at, from.size(), to);
 }
 
 TEST(Pools, AssaySeesLies) {
