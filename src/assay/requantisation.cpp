@@ -230,7 +230,7 @@ void check_requantisation(const Json& json, const Loops& loops) {
     if (statement.is_null() && sums.empty()) continue;
     expect(rounding == "double" || rounding == "single" || rounding == "float",
            "no rounding that is known");
-    for (const Json& sum : sums) check_sum(sum, rounding != "double", op["name"].text());
+    for (const Json& sum : sums) check_sum(sum, rounding != "double", op["name"].text(), loops);
     if (statement.is_null()) continue;
     Statement(statement, rounding, op["name"].text()).check(loops);
   }

@@ -45,6 +45,14 @@ std::vector<std::string> flags_for_size(const Target& target) {
   return flags;
 }
 
+// Helium multiplies and rounds as the reference does, but has no sums of 64 bits. Tables suit cores
+// that take one element after the other.
+ProvedForms forms_for(const Target& target, bool for_size) {
+  const TargetFeatures& has = target.features;
+  return {.rescalings = !has.has_mve,
+          .sum_tables = !for_size && !target.is_portable() && !has.has_neon && !has.has_avx2};
+}
+
 // Everything after the import, from top to bottom.
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
@@ -57,11 +65,10 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
       model.graph, options.rounding,
       [&](std::string_view pass, const Graph& after) { steps.done(pass, after); }, &shrinking);
 
-  // Helium multiplies and rounds as the reference does, but has no sums of 64 bits.
-  loop::Program program =
-      with_c_names(lower(graph, {.name = options.name,
-                                 .rounding = options.rounding,
-                                 .proves_rescaling = !target.features.has_mve}));
+  const bool for_size = options.optimize == CompileOptions::Optimize::kSize;
+  loop::Program program = with_c_names(lower(
+      graph,
+      {.name = options.name, .rounding = options.rounding, .forms = forms_for(target, for_size)}));
   steps.done("lower", program);
 
   const StorageOptions memory{.io_in_arena = options.io == EmitOptions::Io::kArena,
@@ -78,7 +85,6 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
     steps.done("schedule", scheduled.program);
     return place(std::move(scheduled.program), scheduled.reversed, memory);
   };
-  const bool for_size = options.optimize == CompileOptions::Optimize::kSize;
   Storage storage = scheduled_and_placed(for_size ? Goal::kSize : Goal::kSpeed);
   if (options.optimize == CompileOptions::Optimize::kRam) {
     // Blocks of outputs may need a little more room than one output after the other.

@@ -64,8 +64,15 @@ void print_assembly(CText& out, const loop::Function& function, const Names& nam
   const bool in_place = function.assembly.find("%" + std::to_string(count)) == std::string::npos &&
                         function.assembly.find("%q" + std::to_string(count)) == std::string::npos;
   std::vector<std::string> constraints;  // of %0, %1 ... that are given
+  std::string clobbered;
   std::istringstream words(function.constraints);
-  for (std::string word; std::getline(words, word, ',');) constraints.push_back(word);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word.starts_with('~')) {
+      clobbered += (clobbered.empty() ? " : \"" : ", \"") + word.substr(1) + "\"";
+    } else {
+      constraints.push_back(word);
+    }
+  }
   const auto operand = [&](size_t number, const std::string& access, loop::Type type,
                            const std::string& name) {
     const bool given = number < constraints.size();
@@ -85,8 +92,9 @@ void print_assembly(CText& out, const loop::Function& function, const Names& nam
   }
   if (!in_place) out.line(type_of(function.result->type, needs) + " result;");
   const std::string keyword = function.movable ? "__asm__(\"" : "__asm__ volatile(\"";
-  out.line(keyword + function.assembly + "\" : " +
-           operand(0, in_place ? "+" : "=", function.result->type, result) + " : " + inputs + ");");
+  out.line(keyword + function.assembly +
+           "\" : " + operand(0, in_place ? "+" : "=", function.result->type, result) + " : " +
+           inputs + clobbered + ");");
   out.line("return " + result + ";");
 }
 

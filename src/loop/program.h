@@ -116,7 +116,7 @@ struct Function {
   // over %1 ..., or one instruction as inline assembly. There %0 is the result, %1 ... are the
   // parameters in order; if there is no operand for the last one, the first parameter is updated in
   // place, as %0. `constraints` are those of %0, %1 ..., separated by commas; if there are none,
-  // all are core registers.
+  // all are core registers. ~NAME is a register that it overwrites besides.
   std::string assembly = {};
   std::string condition = {};
   std::string constraints = {};

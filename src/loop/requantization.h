@@ -47,6 +47,8 @@ struct Requantization {
 // A sum or difference of two operands of at most 256 values each, computed as
 //   s = x * x_multiplier + z * z_multiplier + centre
 //   y = base + ((s + offset - (s < 0 ? bend : 0)) >> shift), clamped to lowest .. highest,
+// or, where there are z_offsets (one for each z from the lowest upward), as
+//   y = base + ((x * x_multiplier + z_offsets[z - lowest]) >> shift), clamped,
 // equal to the reference for every pair.
 struct ProvedSum {
   bool subtracts = false;
@@ -65,6 +67,8 @@ struct ProvedSum {
   int64_t bend = 0;
   int64_t base = 0;
   int64_t shift = 0;
+  std::vector<int64_t> z_offsets;
+  std::string z_offsets_table;  // the constant that holds them
   bool operator==(const ProvedSum&) const = default;
 };
 

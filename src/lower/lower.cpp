@@ -28,18 +28,24 @@ void check_limit(int64_t value, int64_t limit, std::string_view what) {
   throw LimitError(fmt::format("{} come to more than {}, which is the most", what, limit));
 }
 
-// The record with the names of the buffers that the tables' parameters are bound to.
-std::optional<loop::Requantization> with_buffers(std::optional<loop::Requantization> record,
-                                                 const std::vector<loop::Param>& params,
-                                                 const loop::CallKernel& call) {
-  if (!record) return record;
-  for (std::string* table :
-       {&record->multipliers_table, &record->offsets_table, &record->bends_table}) {
-    if (table->empty()) continue;
-    const auto param = std::ranges::find(params, *table, &loop::Param::name);
-    *table = call.args.at(static_cast<size_t>(param - params.begin())).buffer;
+// Puts the name of the buffer that the parameter `table` is bound to in its place; an empty one
+// stays.
+void name_buffer(std::string& table, const std::vector<loop::Param>& params,
+                 const loop::CallKernel& call) {
+  if (table.empty()) return;
+  const auto param = std::ranges::find(params, table, &loop::Param::name);
+  table = call.args.at(static_cast<size_t>(param - params.begin())).buffer;
+}
+
+// The records of `lowered` with the names of the buffers that the tables' parameters are bound to.
+void name_buffers(LoweredKernel& lowered, const std::vector<loop::Param>& params,
+                  const loop::CallKernel& call) {
+  if (lowered.requantization) {
+    name_buffer(lowered.requantization->multipliers_table, params, call);
+    name_buffer(lowered.requantization->offsets_table, params, call);
+    name_buffer(lowered.requantization->bends_table, params, call);
   }
-  return record;
+  for (loop::ProvedSum& sum : lowered.sums) name_buffer(sum.z_offsets_table, params, call);
 }
 
 // Builds the program node by node.
@@ -229,8 +235,7 @@ class ProgramBuilder {
   }
 
   void add_node(const Node& node) {
-    LoweredKernel lowered =
-        lower_node(graph_, node, options_.rounding, searches_, options_.proves_rescaling);
+    LoweredKernel lowered = lower_node(graph_, node, options_.rounding, searches_, options_.forms);
     const std::string kind = display_name(node.op);
     add_functions(lowered.functions);
     loop::CallKernel call;
@@ -239,9 +244,9 @@ class ProgramBuilder {
     }
     const std::vector<loop::Param> params = lowered.kernel.params;
     call.kernel = add_kernel(std::move(lowered.kernel), kind);
+    name_buffers(lowered, params, call);
     program_.notes.push_back({node.name, kind, node.sources, macs_of(node),
-                              with_buffers(std::move(lowered.requantization), params, call),
-                              std::move(lowered.sums)});
+                              std::move(lowered.requantization), std::move(lowered.sums)});
     program_.runner.emplace_back(std::move(call));
     num_macs_ = checked_add(num_macs_, program_.notes.back().macs).value_or(kMostMacs + 1);
     check_limit(num_macs_, kMostMacs, "the multiply-accumulates of a run");

@@ -12,16 +12,15 @@
 
 #include "graph/graph.h"
 #include "loop/loop.h"
-#include "ops/rules.h"
+#include "ops/lowering.h"
 
 namespace ingot {
 
 struct LowerOptions {
   std::string name;  // the model's C prefix
   Rounding rounding = Rounding::kDouble;
-  // Requantisation as one 64-bit multiply and add where that is proved equal; else as the reference
-  // rounds.
-  bool proves_rescaling = true;
+  // Proved equal where they are used; else values are rounded as the reference does.
+  ProvedForms forms = {};
   int64_t buffer_alignment = 4;  // bytes; at least this for arena and constant buffers
 };
 

@@ -15,6 +15,7 @@
 #include "ops/fixed_point.h"
 #include "ops/proved_sum.h"
 #include "ops/rescale.h"
+#include "ops/table.h"
 #include "support/check.h"
 
 namespace ingot {
@@ -210,46 +211,116 @@ loop::Function less_if_negative_function() {
           ""};
 }
 
-// A sum of bytes as a proved plane, if there is one; null otherwise.
-Expr lower_plane(Lowering& lowering, Kind kind, const TensorType& x, const TensorType& z,
-                 const TensorType& y, std::span<const Expr> inputs) {
+// A sum or difference of bytes whose constants are searched for.
+struct ByteSum {
+  Kind kind;
+  const TensorType& x;
+  const TensorType& z;
+  const TensorType& y;
+  Interval range;          // of all three
+  int64_t base;            // 0 where that saves an instruction
+  loop::ProvedSum record;  // without the constants
+};
+
+ByteSum byte_sum(Kind kind, const TensorType& x, const TensorType& z, const TensorType& y) {
   const Interval range{lowest(y.dtype), highest(y.dtype)};
-  if (range.high - range.low > 255) return nullptr;
-  const ReferenceFactors factors =
-      reference_factors(kind, integer_rounding(lowering.rounding()), x, z, y);
-  const double sign = kind == Kind::kSub ? -1 : 1;
-  const SumTask task = {.reference =
-                            [&](int64_t a, int64_t b) {
-                              const int64_t sum = reference_quantized(factors, a - x.zero_point(),
-                                                                      b - z.zero_point());
-                              return reference::saturate(sum + y.zero_point(), y.dtype) - range.low;
-                            },
-                        .x = range,
-                        .z = range,
-                        .x_zero_point = x.zero_point(),
-                        .z_zero_point = z.zero_point(),
-                        .x_factor = double{x.scale()} / double{y.scale()},
-                        .z_factor = sign * double{z.scale()} / double{y.scale()},
-                        .clamp = {0, range.high - range.low}};
-  const std::string key =
-      fmt::format("{} {} {}:{} {}:{} {}:{} {}", static_cast<int>(kind),
-                  static_cast<int>(lowering.rounding()), x.scale(), x.zero_point(), z.scale(),
-                  z.zero_point(), y.scale(), y.zero_point(), name_of(y.dtype));
-  const std::optional<Plane> plane = lowering.plane_searches().find(key, task);
+  // Saturation to int8 is an instruction on Arm.
+  const int64_t base = y.dtype == DType::kInt8 ? 0 : range.low;
+  loop::ProvedSum record;
+  record.subtracts = kind == Kind::kSub;
+  record.x_scale = x.scale();
+  record.z_scale = z.scale();
+  record.output_scale = y.scale();
+  record.x_zero_point = x.zero_point();
+  record.z_zero_point = z.zero_point();
+  record.zero_point = y.zero_point();
+  record.lowest = range.low;
+  record.highest = range.high;
+  record.base = base;
+  return {kind, x, z, y, range, base, record};
+}
+
+SumTask task_of(const ByteSum& sum, Rounding rounding) {
+  const double sign = sum.kind == Kind::kSub ? -1 : 1;
+  const auto reference =
+      [factors = reference_factors(sum.kind, integer_rounding(rounding), sum.x, sum.z, sum.y), sum](
+          int64_t a, int64_t b) {
+        const int64_t value =
+            reference_quantized(factors, a - sum.x.zero_point(), b - sum.z.zero_point());
+        return reference::saturate(value + sum.y.zero_point(), sum.y.dtype) - sum.base;
+      };
+  return {.reference = reference,
+          .x = sum.range,
+          .z = sum.range,
+          .x_zero_point = sum.x.zero_point(),
+          .z_zero_point = sum.z.zero_point(),
+          .x_factor = double{sum.x.scale()} / double{sum.y.scale()},
+          .z_factor = sign * double{sum.z.scale()} / double{sum.y.scale()},
+          .clamp = {sum.range.low - sum.base, sum.range.high - sum.base}};
+}
+
+std::string key_of(const ByteSum& sum, Rounding rounding) {
+  return fmt::format("{} {} {}:{} {}:{} {}:{} {}", static_cast<int>(sum.kind),
+                     static_cast<int>(rounding), sum.x.scale(), sum.x.zero_point(), sum.z.scale(),
+                     sum.z.zero_point(), sum.y.scale(), sum.y.zero_point(), name_of(sum.y.dtype));
+}
+
+Expr clamped(const ByteSum& sum, const Expr& value, int64_t shift) {
+  return clamp_to(loop::shr(value, shift), sum.range.low - sum.base, sum.range.high - sum.base) +
+         sum.base;
+}
+
+// A sum of bytes as a proved plane, if there is one; null otherwise.
+Expr lower_plane(Lowering& lowering, const ByteSum& sum, const Expr& x, const Expr& z) {
+  const std::optional<Plane> plane = lowering.plane_searches().find(
+      key_of(sum, lowering.rounding()), task_of(sum, lowering.rounding()));
   if (!plane) return nullptr;
-  lowering.record(loop::ProvedSum{
-      kind == Kind::kSub, x.scale(), z.scale(), y.scale(), x.zero_point(), z.zero_point(),
-      y.zero_point(), range.low, range.high, plane->x_multiplier, plane->z_multiplier,
-      plane->centre, plane->offset, plane->bend, range.low, plane->shift});
-  const Expr products = inputs[0] * plane->x_multiplier + inputs[1] * plane->z_multiplier;
-  Expr sum = products + (plane->centre + plane->offset);
-  if (plane->bend != 0) {
-    lowering.use(less_if_negative_function());
-    sum =
-        loop::call("less_if_negative", loop::kInt32, {products + plane->centre, lit(plane->bend)}) +
-        plane->offset;
+  loop::ProvedSum record = sum.record;
+  record.x_multiplier = plane->x_multiplier;
+  record.z_multiplier = plane->z_multiplier;
+  record.centre = plane->centre;
+  record.offset = plane->offset;
+  record.bend = plane->bend;
+  record.shift = plane->shift;
+  lowering.record(record);
+  const Expr products = x * plane->x_multiplier + z * plane->z_multiplier;
+  if (plane->bend == 0) {
+    return clamped(sum, products + (plane->centre + plane->offset), plane->shift);
   }
-  return clamp_to(loop::shr(sum, plane->shift), 0, range.high - range.low) + range.low;
+  lowering.use(less_if_negative_function());
+  const Expr bent =
+      loop::call("less_if_negative", loop::kInt32, {products + plane->centre, lit(plane->bend)});
+  return clamped(sum, bent + plane->offset, plane->shift);
+}
+
+// The same by a table of z's offsets.
+Expr lower_by_table(Lowering& lowering, const ByteSum& sum, const Expr& x, const Expr& z) {
+  const std::optional<SumByTable> found = lowering.plane_searches().find_by_table(
+      key_of(sum, lowering.rounding()), task_of(sum, lowering.rounding()));
+  if (!found) return nullptr;
+  const std::vector<int32_t> offsets(found->z_offsets.begin(), found->z_offsets.end());
+  loop::ProvedSum record = sum.record;
+  record.x_multiplier = found->x_multiplier;
+  record.shift = found->shift;
+  record.z_offsets = found->z_offsets;
+  record.z_offsets_table = lowering.constant("offsets_of_other", DType::kInt32, Bytes::of(offsets));
+  lowering.record(record);
+  const Expr index = index_of_byte(z, sum.range.low);
+  const Expr offset = Lowering::load(record.z_offsets_table, DType::kInt32, index);
+  return clamped(sum, x * found->x_multiplier + offset, found->shift);
+}
+
+// A sum of bytes with proved constants, if there are any; null otherwise.
+Expr lower_proved(Lowering& lowering, Kind kind, const TensorType& x, const TensorType& z,
+                  const TensorType& y, std::span<const Expr> inputs) {
+  if (size_in_bytes(y.dtype) > 1) return nullptr;
+  const ByteSum sum = byte_sum(kind, x, z, y);
+  if (Expr value = lower_plane(lowering, sum, inputs[0], inputs[1])) return value;
+  if (!lowering.forms().sum_tables) return nullptr;
+  // What comes from memory is an index as it is.
+  const bool swaps = kind == Kind::kAdd && is_loaded(inputs[0]) && !is_loaded(inputs[1]);
+  if (swaps) return lower_by_table(lowering, byte_sum(kind, z, x, y), inputs[1], inputs[0]);
+  return lower_by_table(lowering, sum, inputs[0], inputs[1]);
 }
 
 Expr element(Lowering& lowering, const Op& op, std::span<const TensorType* const> types,
@@ -270,7 +341,7 @@ Expr element(Lowering& lowering, const Op& op, std::span<const TensorType* const
                               lowering, centred_x * centred_z,
                               quantize_multiplier(product_factor(x, z, y)), bound_x * bound_z));
   }
-  if (Expr value = lower_plane(lowering, kind, x, z, y, inputs)) return value;
+  if (Expr value = lower_proved(lowering, kind, x, z, y, inputs)) return value;
   const SumFactors factors = sum_factors(kind, x, z, y);
   const Expr scaled_x = lower_scaled(lowering, centred_x, bound_x, factors.left_shift, factors.x);
   const Expr scaled_z = lower_scaled(lowering, centred_z, bound_z, factors.left_shift, factors.z);

@@ -104,6 +104,39 @@ TEST(Binary, EveryPairOfBytesIsWithinOneStepOfTheRealResult) {
   }
 }
 
+TEST(Binary, SumsByTableEqualTheReferenceForEveryPair) {
+  Elements x;
+  Elements z;
+  for (int a = -128; a < 128; ++a) {
+    for (int b = -128; b < 128; ++b) {
+      x.push_back(static_cast<int8_t>(a));
+      z.push_back(static_cast<int8_t>(b));
+    }
+  }
+  struct Scales {
+    float x, z, y;
+  };
+  constexpr Scales kScales[] = {{0.07F, 0.031F, 0.11F},       {0.0831F, 0.2199F, 0.1075F},
+                                {0.011F, 0.00123F, 0.0091F},  {0.5F, 0.25F, 0.5F},
+                                {0.01731F, 0.0171F, 0.0301F}, {0.3F, 0.4F, 0.01F}};
+  int tables = 0;
+  for (const Kind kind : {Kind::kAdd, Kind::kSub}) {
+    for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
+      for (const Scales& scales : kScales) {
+        const OneNode node{Binary{kind},
+                           {given(int8_type({65536}, scales.x, -9), x),
+                            given(int8_type({65536}, scales.z, 17), z)},
+                           {int8_type({}, scales.y, 4)},
+                           rounding};
+        const ProvedForms forms = {.sum_tables = true};
+        ASSERT_EQ(disagreement(node, forms), "");
+        for (const loop::Buffer& b : program_of(node, forms).buffers) tables += b.data ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(tables, 2);
+}
+
 TEST(Binary, SubPreparesItsFactorsInFloat32AndAddInDouble) {
   // Near a tie the last bits of the factors decide: factors in double give 24, 111 and -42 here.
   const TestInput x = given(int8_type({3}, 0.194F), Elements{-65, -29, 10});

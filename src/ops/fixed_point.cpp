@@ -66,20 +66,24 @@ Function shift_left_function() {
           ""};
 }
 
-// Double rounding without a left shift, for |x| <= 2^30 and 1 <= right <= 31: no step can overflow.
-Function requantize_short_function() {
+// Double rounding without a left shift, for |x| <= 2^30 and -31 <= shift <= -1: no step can
+// overflow. `up`: negative halves are rounded up, too.
+Function requantize_short_function(bool up) {
   Block body;
   body.push_back(
       Let{"high",
           i32(loop::shr(i64(var("x")) * i64(var("multiplier")) + lit64(int64_t{1} << 30), 31))});
-  const Expr half = loop::binary(BinaryOp::kShl, lit(1), var("right") - 1);
+  const Expr half = loop::binary(BinaryOp::kShl, lit(1), lit(-1) - var("shift"));
   const Expr high = var("high");
-  return {"requantize",
-          {{"x", loop::kInt32}, {"multiplier", loop::kInt32}, {"right", loop::kInt32}},
-          std::move(body),
-          loop::binary(BinaryOp::kShr, high + half - is_negative(high), var("right")),
-          "x * multiplier / 2^(31 + right), rounded twice: half up, then half away from zero",
-          ""};
+  const Expr raised = high + half;
+  return {
+      up ? "requantize_up" : "requantize",
+      {{"x", loop::kInt32}, {"multiplier", loop::kInt32}, {"shift", loop::kInt32}},
+      std::move(body),
+      loop::binary(BinaryOp::kShr, up ? raised : raised - is_negative(high), lit(0) - var("shift")),
+      up ? "x * multiplier * 2^(shift - 31), rounded twice, half up"
+         : "x * multiplier * 2^(shift - 31), rounded twice: half up, then half away from zero",
+      ""};
 }
 
 // Double rounding for any shift; shift > 0 is to the left.
@@ -159,7 +163,8 @@ Requantizer::Requantizer(Lowering& lowering, const Rescale& rescale)
   if (rounding_ == Rounding::kSingle) {
     lowering.use(requantize_single_function());
   } else if (short_form_) {
-    lowering.use(requantize_short_function());
+    rounds_up_ = rescale.clamps_to_positive;
+    lowering.use(requantize_short_function(rounds_up_));
   } else {
     lowering.use(shift_left_function());
     lowering.use(high_mul_function());
@@ -172,7 +177,7 @@ Requantizer::Requantizer(Lowering& lowering, const Rescale& rescale)
   std::vector<int8_t> shifts;
   for (const QuantizedMultiplier m : ms) {
     multipliers.push_back(m.multiplier);
-    shifts.push_back(static_cast<int8_t>(short_form_ ? -m.shift : m.shift));
+    shifts.push_back(static_cast<int8_t>(m.shift));
   }
   multipliers_ = lowering.constant("multipliers", DType::kInt32, Bytes::of(multipliers));
   shifts_ = lowering.constant("shifts", DType::kInt8, Bytes::of(shifts));
@@ -187,12 +192,13 @@ Expr Requantizer::apply_float(const Expr& accumulator, const Expr& channel) cons
 Expr Requantizer::apply(const Expr& accumulator, const Expr& channel) const {
   if (rounding_ == Rounding::kFloat) return apply_float(accumulator, channel);
   Expr multiplier = lit(single_.multiplier);
-  Expr shift = lit(short_form_ ? -single_.shift : single_.shift);
+  Expr shift = lit(single_.shift);
   if (!multipliers_.empty()) {
     multiplier = Lowering::load(multipliers_, DType::kInt32, channel);
     shift = Lowering::load(shifts_, DType::kInt8, channel);
   }
   const char* function = rounding_ == Rounding::kSingle ? "requantize_single"
+                         : rounds_up_                   ? "requantize_up"
                          : short_form_                  ? "requantize"
                                                         : "requantize_any";
   return loop::call(function, loop::kInt32, {accumulator, multiplier, shift});
@@ -250,8 +256,8 @@ Expr multiply_by_quantized_multiplier(Lowering& lowering, const Expr& x, Quantiz
     return loop::call("requantize_single", loop::kInt32, {x, multiplier, lit(m.shift)});
   }
   if (fits_short_form({m}, bound_of_x)) {
-    lowering.use(requantize_short_function());
-    return loop::call("requantize", loop::kInt32, {x, multiplier, lit(-m.shift)});
+    lowering.use(requantize_short_function(false));
+    return loop::call("requantize", loop::kInt32, {x, multiplier, lit(m.shift)});
   }
   const Expr shifted = m.shift > 0 ? saturating_shift_left(lowering, x, lit(m.shift)) : x;
   const Expr high = rounding_doubling_high_mul(lowering, shifted, multiplier);

@@ -16,6 +16,8 @@ struct Rescale {
   // No accumulator's magnitude exceeds this (2^31 - 1 where nothing better is known); below 2^30
   // the kernel may use shorter arithmetic.
   int64_t accumulator_bound = (int64_t{1} << 31) - 1;
+  // Whatever is not above zero will be clamped to one value, so how it is rounded does not count.
+  bool clamps_to_positive = false;
 };
 
 // An int32 accumulator on the output's scale, before the zero point, in the lowering's rounding.
@@ -31,6 +33,7 @@ class Requantizer {
 
   Rounding rounding_;
   bool short_form_ = false;  // no left shift, every right shift at least 1, no overflow in between
+  bool rounds_up_ = false;   // halves, in the short form
   QuantizedMultiplier single_;
   float single_factor_ = 0;
   std::string multipliers_;  // parameters with the tables; empty for one factor

@@ -24,12 +24,8 @@ bool is_one_element(const TensorType& type) { return type.num_elements() == 1; }
 }  // namespace
 
 Lowering::Lowering(const Graph& graph, const Node& node, Rounding rounding, PlaneSearches& searches,
-                   bool proves_rescaling)
-    : graph_(graph),
-      node_(node),
-      rounding_(rounding),
-      plane_searches_(searches),
-      proves_rescaling_(proves_rescaling) {}
+                   ProvedForms forms)
+    : graph_(graph), node_(node), rounding_(rounding), plane_searches_(searches), forms_(forms) {}
 
 const Bytes& Lowering::input_constant(size_t i) const {
   const Value& value = graph_[node_.inputs.at(i)];
@@ -155,8 +151,8 @@ LoweredKernel Lowering::finish() && {
 }
 
 LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding,
-                         PlaneSearches& searches, bool proves_rescaling) {
-  Lowering lowering(graph, node, rounding, searches, proves_rescaling);
+                         PlaneSearches& searches, ProvedForms forms) {
+  Lowering lowering(graph, node, rounding, searches, forms);
   const OpRules& rules = rules_of(node.op);
   CHECK(rules.lower != nullptr);
   rules.lower(lowering);

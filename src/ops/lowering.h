@@ -33,6 +33,12 @@ struct ScratchArg {
 };
 using KernelArg = std::variant<ValueId, ConstantArg, ScratchArg>;
 
+// Which proved forms a target has kernels use in place of the reference's arithmetic.
+struct ProvedForms {
+  bool rescalings = true;   // ops/proved_rescale.h
+  bool sum_tables = false;  // sums of bytes with 1 KB of offsets (ops/proved_sum.h)
+};
+
 struct LoweredKernel {
   loop::Kernel kernel;  // without a name
   std::vector<KernelArg> args;
@@ -44,7 +50,7 @@ struct LoweredKernel {
 class Lowering {
  public:
   Lowering(const Graph& graph, const Node& node, Rounding rounding, PlaneSearches& searches,
-           bool proves_rescaling = true);
+           ProvedForms forms = {});
 
   template <class T>
   const T& op() const {
@@ -53,8 +59,7 @@ class Lowering {
   const Node& node() const { return node_; }
   Rounding rounding() const { return rounding_; }
   PlaneSearches& plane_searches() { return plane_searches_; }
-  // Whether sums may be rescaled in the proved form (ops/proved_rescale.h).
-  bool proves_rescaling() const { return proves_rescaling_; }
+  const ProvedForms& forms() const { return forms_; }
 
   bool has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i].present(); }
   const TensorType& input_type(size_t i) const { return graph_[node_.inputs.at(i)].type; }
@@ -105,7 +110,7 @@ class Lowering {
   const Node& node_;
   Rounding rounding_;
   PlaneSearches& plane_searches_;
-  bool proves_rescaling_;
+  ProvedForms forms_;
   LoweredKernel result_;
   std::set<std::string> names_;  // taken
   std::map<std::string, int64_t> last_numbers_;
@@ -113,7 +118,7 @@ class Lowering {
 
 // Runs the node's `lower` rule. `searches` are those of the program.
 LoweredKernel lower_node(const Graph& graph, const Node& node, Rounding rounding,
-                         PlaneSearches& searches, bool proves_rescaling = true);
+                         PlaneSearches& searches, ProvedForms forms = {});
 
 // `lower` of every elementwise operator whose operands have the output's shape or one element: one
 // flat loop over the elements that loads, applies the `element` rule and stores.

@@ -88,11 +88,57 @@ bool stays_in_range(const SumTask& task, const Plane& plane) {
          kInt32Max;
 }
 
+// 0, 1, -1, 2, -2, ...
+int64_t outward(int64_t n) { return n % 2 == 0 ? -n / 2 : (n + 1) / 2; }
+
+// The greatest shift with which 2^31 holds both products, what centres them and the offset, each as
+// large as the output; nothing if there is none.
+std::optional<int64_t> greatest_shift(const SumTask& task) {
+  const double reach = 512 * (std::abs(task.x_factor) + std::abs(task.z_factor)) + 256;
+  int exponent = 0;
+  std::frexp(reach, &exponent);
+  if (exponent > 30) return std::nullopt;
+  return 31 - exponent;
+}
+
+// Sets the offset for each z; false if there is none, or one of them is too large.
+bool set_z_offsets(SumByTable& sum, const SumTask& task, const Outputs& outputs) {
+  const int64_t unit = int64_t{1} << sum.shift;
+  const int64_t largest = std::max(std::abs(task.x.low), std::abs(task.x.high));
+  const int64_t room = kInt32Max - largest * std::abs(sum.x_multiplier);
+  const int64_t columns = task.z.high - task.z.low + 1;
+  sum.z_offsets.clear();
+  for (int64_t i = 0; i < columns; ++i) {
+    Interval fitting{-kNone, kNone};
+    for (int64_t x = task.x.low; x <= task.x.high; ++x) {
+      const int64_t value = outputs.values[static_cast<size_t>((x - task.x.low) * columns + i)];
+      const int64_t product = x * sum.x_multiplier;
+      if (value > task.clamp.low) fitting.low = std::max(fitting.low, value * unit - product);
+      if (value < task.clamp.high) {
+        fitting.high = std::min(fitting.high, (value + 1) * unit - 1 - product);
+      }
+    }
+    if (fitting.low > fitting.high) return false;
+    const bool open_below = fitting.low == -kNone;
+    const bool open_above = fitting.high == kNone;
+    const int64_t offset = open_above   ? (open_below ? 0 : fitting.low)
+                           : open_below ? fitting.high
+                                        : fitting.low + (fitting.high - fitting.low) / 2;
+    if (std::abs(offset) > room) return false;
+    sum.z_offsets.push_back(offset);
+  }
+  return true;
+}
+
 }  // namespace
 
 int64_t value_of(const Plane& plane, int64_t x, int64_t z) {
   const int64_t s = x * plane.x_multiplier + z * plane.z_multiplier + plane.centre;
   return (s + plane.offset - (s < 0 ? plane.bend : 0)) >> plane.shift;
+}
+
+int64_t value_of(const SumByTable& sum, int64_t x, int64_t i) {
+  return (x * sum.x_multiplier + sum.z_offsets.at(static_cast<size_t>(i))) >> sum.shift;
 }
 
 std::optional<Plane> PlaneSearches::find(const std::string& key, const SumTask& task) {
@@ -102,29 +148,48 @@ std::optional<Plane> PlaneSearches::find(const std::string& key, const SumTask& 
   return found_[key] = find_plane(task);
 }
 
+std::optional<SumByTable> PlaneSearches::find_by_table(const std::string& key,
+                                                       const SumTask& task) {
+  const auto known = found_by_table_.find(key);
+  if (known != found_by_table_.end()) return known->second;
+  if (found_by_table_.size() >= kMostSearches) return std::nullopt;
+  return found_by_table_[key] = find_sum_by_table(task);
+}
+
 std::optional<Plane> find_plane(const SumTask& task) {
   CHECK(task.x.high - task.x.low < 256 && task.z.high - task.z.low < 256);
-  // 2^31 has to hold both products, what centres them and the offset, each as large as the output.
-  const double reach = 512 * (std::abs(task.x_factor) + std::abs(task.z_factor)) + 256;
-  int exponent = 0;
-  std::frexp(reach, &exponent);
-  if (exponent > 30) return std::nullopt;
+  const std::optional<int64_t> greatest = greatest_shift(task);
+  if (!greatest) return std::nullopt;
   const Outputs outputs = outputs_of(task);
-  for (int64_t shift = 31 - exponent; shift >= std::max(1, 29 - exponent); --shift) {
+  for (int64_t shift = *greatest; shift >= std::max<int64_t>(1, *greatest - 2); --shift) {
     const auto unit = static_cast<double>(int64_t{1} << shift);
     const auto x_near = static_cast<int64_t>(std::round(task.x_factor * unit));
     const auto z_near = static_cast<int64_t>(std::round(task.z_factor * unit));
     for (int64_t i = 0; i < (2 * kReach + 1) * (2 * kReach + 1); ++i) {
-      // 0, 1, -1, 2, -2, ...
-      const auto step = [](int64_t n) { return n % 2 == 0 ? -n / 2 : (n + 1) / 2; };
       Plane plane;
       plane.shift = shift;
-      plane.x_multiplier = x_near + step(i / (2 * kReach + 1));
-      plane.z_multiplier = z_near + step(i % (2 * kReach + 1));
+      plane.x_multiplier = x_near + outward(i / (2 * kReach + 1));
+      plane.z_multiplier = z_near + outward(i % (2 * kReach + 1));
       plane.centre =
           -task.x_zero_point * plane.x_multiplier - task.z_zero_point * plane.z_multiplier;
       if (!set_offsets(plane, offsets_for(outputs, task.clamp, plane))) continue;
       if (stays_in_range(task, plane)) return plane;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SumByTable> find_sum_by_table(const SumTask& task) {
+  CHECK(task.x.high - task.x.low < 256 && task.z.high - task.z.low < 256);
+  const std::optional<int64_t> greatest = greatest_shift(task);
+  if (!greatest) return std::nullopt;
+  const Outputs outputs = outputs_of(task);
+  for (int64_t shift = *greatest; shift >= std::max<int64_t>(1, *greatest - 1); --shift) {
+    const auto unit = static_cast<double>(int64_t{1} << shift);
+    const auto near = static_cast<int64_t>(std::round(task.x_factor * unit));
+    for (int64_t i = 0; i < 2 * kReach + 1; ++i) {
+      SumByTable sum{near + outward(i), shift, {}};
+      if (set_z_offsets(sum, task, outputs)) return sum;
     }
   }
   return std::nullopt;

@@ -24,17 +24,22 @@ Bytes table_of(const Op& op, const TensorType& x, const TensorType& y) {
   return Bytes(std::move(results));
 }
 
+bool is_loaded(const loop::Expr& element) {
+  const auto* cast = loop::as<loop::Cast>(element);
+  return loop::as<loop::Load>(cast ? cast->a : element) != nullptr;
+}
+
+loop::Expr index_of_byte(const loop::Expr& element, int64_t low) {
+  // What is loaded is of its type to who proves bounds. Of what was computed (a quotient, what a
+  // function returned) only we know; where a compiler sees it too, the mask costs nothing.
+  const loop::Expr index = element - low;
+  return is_loaded(element) ? index : loop::binary(loop::BinaryOp::kAnd, index, loop::lit(255));
+}
+
 loop::Expr look_up(Lowering& lowering, const Bytes& table, const loop::Expr& element,
                    const TensorType& x, const TensorType& y) {
   const std::string param = lowering.constant("table", y.dtype, table);
-  const loop::Expr index = element - lowest(x.dtype);
-  // What is loaded is of x's type to who proves bounds. Of what was computed (a quotient, what a
-  // function returned) only we know; where a compiler sees it too, the mask costs nothing.
-  const auto* cast = loop::as<loop::Cast>(element);
-  const bool is_loaded = loop::as<loop::Load>(cast ? cast->a : element) != nullptr;
-  return Lowering::load(
-      param, y.dtype,
-      is_loaded ? index : loop::binary(loop::BinaryOp::kAnd, index, loop::lit(255)));
+  return Lowering::load(param, y.dtype, index_of_byte(element, lowest(x.dtype)));
 }
 
 }  // namespace ingot

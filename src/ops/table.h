@@ -10,6 +10,12 @@ namespace ingot {
 // is an 8-bit type too.
 Bytes table_of(const Op& op, const TensorType& x, const TensorType& y);
 
+// Whether `element`, as it travels, comes from memory unchanged.
+bool is_loaded(const loop::Expr& element);
+
+// Where a table of 256 entries has that of `element`, an 8-bit integer whose type begins at `low`.
+loop::Expr index_of_byte(const loop::Expr& element, int64_t low);
+
 // The entry for `element` of such a table, as it travels.
 loop::Expr look_up(Lowering& lowering, const Bytes& table, const loop::Expr& element,
                    const TensorType& x, const TensorType& y);

@@ -299,15 +299,16 @@ void WeightedSum::prepare_rescaling(int64_t channel_axis, bool zero_point_in_bia
   task.rounding = lowering_.rounding();
   loop::Requantization record;
   const std::optional<ProvedRescale> proved =
-      lowering_.proves_rescaling() ? prove_rescale(task) : std::nullopt;
+      lowering_.forms().rescalings ? prove_rescale(task) : std::nullopt;
   if (proved) {
     proved_.emplace(lowering_, task, *proved);
     record = proved_->record();
   } else {
     if (bias) bias_ = lowering_.input(2, "bias");
-    requantizer_.emplace(
-        lowering_, Rescale{task.factors, accumulator_bound(x, weights, weight_bytes, bias,
-                                                           channel_axis, zero_point_in_bias)});
+    requantizer_.emplace(lowering_, Rescale{task.factors,
+                                            accumulator_bound(x, weights, weight_bytes, bias,
+                                                              channel_axis, zero_point_in_bias),
+                                            task.clamp.low >= task.zero_point});
   }
   record.input_scale = x.scale();
   record.weight_scales = weights.quantization->scales;

@@ -67,22 +67,28 @@ Json requantization_json(const loop::Requantization& r) {
 }
 
 Json sum_json(const loop::ProvedSum& s) {
-  return {{"kind", s.subtracts ? "sub" : "add"},
-          {"x_scale", static_cast<double>(s.x_scale)},
-          {"z_scale", static_cast<double>(s.z_scale)},
-          {"output_scale", static_cast<double>(s.output_scale)},
-          {"x_zero_point", s.x_zero_point},
-          {"z_zero_point", s.z_zero_point},
-          {"zero_point", s.zero_point},
-          {"lowest", s.lowest},
-          {"highest", s.highest},
-          {"x_multiplier", s.x_multiplier},
-          {"z_multiplier", s.z_multiplier},
-          {"centre", s.centre},
-          {"offset", s.offset},
-          {"bend", s.bend},
-          {"base", s.base},
-          {"shift", s.shift}};
+  Json json = {{"kind", s.subtracts ? "sub" : "add"},
+               {"x_scale", static_cast<double>(s.x_scale)},
+               {"z_scale", static_cast<double>(s.z_scale)},
+               {"output_scale", static_cast<double>(s.output_scale)},
+               {"x_zero_point", s.x_zero_point},
+               {"z_zero_point", s.z_zero_point},
+               {"zero_point", s.zero_point},
+               {"lowest", s.lowest},
+               {"highest", s.highest},
+               {"x_multiplier", s.x_multiplier}};
+  if (s.z_offsets.empty()) {
+    json["z_multiplier"] = s.z_multiplier;
+    json["centre"] = s.centre;
+    json["offset"] = s.offset;
+    json["bend"] = s.bend;
+  } else {
+    json["z_offsets"] = s.z_offsets;
+    json["z_offsets_table"] = s.z_offsets_table;
+  }
+  json["base"] = s.base;
+  json["shift"] = s.shift;
+  return json;
 }
 
 Json operators_json(const loop::Program& program) {

@@ -40,6 +40,7 @@ class DepthwiseBuilder {
     names_ = names_in(kernel);
     sums_.emplace(c_, channel_.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
+    halves_ = loop::fresh_name(c_.w.buffer + "_halves", names_);
   }
 
   Rescheduled build() {
@@ -53,6 +54,7 @@ class DepthwiseBuilder {
     }
     out.kernel.body = loop::simplify(out.kernel.body);
     add_sums(out);
+    widen_weights(out);
     out.functions = arm_dsp_intrinsics();
     return out;
   }
@@ -121,47 +123,105 @@ class DepthwiseBuilder {
         out.emplace_back(loop::Let{name, lit(0)});
       }
     }
-    append(out, sum_loops(tile, channel, 0));
+    if (by_x(tile)) {
+      // Half of the channels at a time: 14 registers hold no more sums and weights.
+      for (const int64_t half : {0, 1}) {
+        half_ = half;
+        append(out, sum_loops(tile, channel, 0));
+      }
+    } else {
+      append(out, sum_loops(tile, channel, 0));
+    }
     for (int64_t p = 0; p < tile.num_positions; ++p) {
       for (int64_t k = 0; k < kChannels; ++k) append(out, finish(tile, channel, k, p));
     }
     return out;
   }
 
-  Block sum_loops(const Tile& tile, const Expr& channel, size_t s) {
+  Block sum_loops(const Tile& tile, const Expr& channel, size_t s, const Expr& term = lit(0)) {
     const LoopRange& sum = c_.sums[s];
-    if (s + 1 == c_.sums.size()) return innermost(tile, channel);
+    const Expr own_term = term * ranges_[s].full.end;
+    if (s + 1 == c_.sums.size()) return innermost(tile, channel, own_term);
     const bool full = tile.num_positions > 1;
     return {loop::For{sum.variable, full ? lit(ranges_[s].full.begin) : sum.begin,
                       full ? lit(ranges_[s].full.end) : sum.end, 1, false,
-                      sum_loops(tile, channel, s + 1)}};
+                      sum_loops(tile, channel, s + 1, own_term + var(sum.variable))}};
   }
 
-  Block innermost(const Tile& tile, const Expr& channel) {
+  // `term`: the number of the row of taps in the table, times their number.
+  Block innermost(const Tile& tile, const Expr& channel, const Expr& term) {
     const LoopRange& sum = c_.sums.back();
+    if (by_x(tile)) return row_by_x(tile, channel, term);
     if (tile.taps->length() > kMostUnrolled) {
       return {loop::For{sum.variable, lit(tile.taps->begin), lit(tile.taps->end), 1, false,
-                        tap(tile, channel, var(sum.variable))}};
+                        tap(tile, channel, term, var(sum.variable))}};
     }
     Block out;
     for (int64_t t = tile.taps->begin; t < tile.taps->end; ++t) {
-      append(out, tap(tile, channel, lit(t)));
+      append(out, tap(tile, channel, term, lit(t)));
     }
     return out;
   }
 
   // One term of each output.
-  Block tap(const Tile& tile, const Expr& channel, const Expr& t) {
+  Block tap(const Tile& tile, const Expr& channel, const Expr& term, const Expr& t) {
     Block out;
-    const std::string word = let(out, "w_word", load(c_.w, channel, t, 0));
-    const std::string even = let(out, "w_even", extended("sxtb16", word));
-    const std::string odd = let(out, "w_odd", extended("sxtb16_ror8", word));
+    const Expr at = first_half(channel) + (term + t) * kChannels;
+    const std::string even = let(out, "w_even", loop::load(halves_, at, loop::kInt16x2, 4));
+    const std::string odd = let(out, "w_odd", loop::load(halves_, at + 2, loop::kInt16x2, 4));
     for (int64_t p = 0; p < tile.num_positions; ++p) {
       const std::string x = let(out, "x_word", load(c_.x, channel, t, p));
       add_products(out, let(out, "x_even", extended_x(tile, "", x)), even, 0, p);
       add_products(out, let(out, "x_odd", extended_x(tile, "_ror8", x)), odd, 1, p);
     }
     return out;
+  }
+
+  // Whether rows of taps are summed word by word of x, each being used for all columns.
+  static bool by_x(const Tile& tile) {
+    return tile.num_positions > 1 && tile.taps->length() <= kMostUnrolled;
+  }
+
+  // The terms of a row of taps for two of the four channels: the weights, then each word of x for
+  // all sums that it is in.
+  Block row_by_x(const Tile& tile, const Expr& channel, const Expr& term) {
+    const int64_t tap_step = c_.x.index.factor(c_.sums.back().variable);
+    const int64_t column_step = c_.x.index.factor(positions_.back().variable);
+    Block out;
+    std::map<int64_t, std::string> weights;
+    // By the place of x: the tap and the column.
+    std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> uses;
+    for (int64_t t = tile.taps->begin; t < tile.taps->end; ++t) {
+      const Expr at = first_half(channel) + (term + t) * kChannels + 2 * half_;
+      weights[t] =
+          let(out, half_ == 0 ? "w_even" : "w_odd", loop::load(halves_, at, loop::kInt16x2, 4));
+      for (int64_t p = 0; p < tile.num_positions; ++p) {
+        uses[t * tap_step + p * column_step].emplace_back(t, p);
+      }
+    }
+    for (const auto& [place, terms] : uses) {
+      const auto& [first_tap, first_column] = terms.front();
+      const std::string word =
+          let(out, "x_word", load(c_.x, channel, lit(first_tap), first_column));
+      const std::string x = let(out, half_ == 0 ? "x_even" : "x_odd",
+                                extended_x(tile, half_ == 0 ? "" : "_ror8", word));
+      for (const auto& [t, p] : terms) add_products(out, x, weights.at(t), half_, p);
+    }
+    return out;
+  }
+
+  // Where the halfwords of the group at `channel` begin: the last one stands apart where it
+  // overlaps the one before.
+  Expr first_half(const Expr& channel) const {
+    const auto* first = loop::as<loop::IntLit>(channel);
+    if (!first) return channel * num_terms();
+    return lit((first->value + kChannels - 1) / kChannels * kChannels * num_terms());
+  }
+
+  int64_t num_terms() const {
+    int64_t terms = 1;
+    for (const SumRange& range : ranges_) terms *= range.full.end;
+    return terms;
   }
 
   std::string let(Block& out, const char* name, Expr value) {
@@ -233,13 +293,37 @@ class DepthwiseBuilder {
     });
   }
 
+  // The weights as halfwords: by group of channels, term, channels 0 and 2, then 1 and 3. Nothing
+  // is left to extend where they are used.
+  void widen_weights(Rescheduled& out) const {
+    const std::vector<std::vector<int64_t>> terms = terms_by_channel();
+    std::vector<int64_t> source;
+    const auto count = static_cast<int64_t>(terms.size());
+    for (int64_t first = 0; first < count; first += kChannels) {
+      const int64_t begin = std::min(first, count - kChannels);
+      for (int64_t term = 0; term < num_terms(); ++term) {
+        for (const int64_t k : {0, 2, 1, 3}) {
+          source.push_back(terms[static_cast<size_t>(begin + k)][static_cast<size_t>(term)]);
+        }
+      }
+    }
+    const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
+    *w = {halves_, DType::kInt16, static_cast<int64_t>(source.size()), loop::Access::kRead,
+          4,       true};
+    out.constants.push_back(derived(halves_, c_.w.buffer, [source](const Bytes& weights) {
+      std::vector<int16_t> halves;
+      for (const int64_t i : source) {
+        halves.push_back(static_cast<int8_t>(weights.view()[static_cast<size_t>(i)]));
+      }
+      return Bytes::of(halves);
+    }));
+  }
+
   std::vector<std::vector<int64_t>> terms_by_channel() const {
     std::map<std::string, int64_t> at;
     for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
     std::vector<std::vector<int64_t>> terms(static_cast<size_t>(*channel_.extent()));
-    int64_t steps = 1;
-    for (const SumRange& range : ranges_) steps *= range.full.end;
-    for (int64_t step = 0; step < steps; ++step) {
+    for (int64_t step = 0; step < num_terms(); ++step) {
       int64_t rest = step;
       for (size_t s = c_.sums.size(); s-- > 0;) {
         at[c_.sums[s].variable] = rest % ranges_[s].full.end;
@@ -263,6 +347,8 @@ class DepthwiseBuilder {
   std::map<std::pair<int64_t, int64_t>, std::string> sums_of_;  // by channel and position
   std::optional<ZeroPointSums> sums_;
   std::string zero_point_;
+  std::string halves_;  // the weights
+  int64_t half_ = 0;    // of the channels: 0 and 2, or 1 and 3
   bool uses_zero_point_ = false;
 };
 

@@ -2,10 +2,11 @@
 // Depthwise convolutions on cores with the Arm DSP extension: sums whose terms step through the
 // channels of x and of the weights alike.
 //
-// Four channels are one word of x and one of the weights; SXTB16 makes two pairs of halfwords of
-// each, and SMLABB and SMLATT multiply the halves. Two neighbouring columns share the weights. The
-// zero point of x is added by SXTAB16, or is part of a constant per channel where two columns are
-// made. A last group of fewer than four channels is made with channels before it once more.
+// Four channels are one word of x, of which SXTB16 makes two pairs of halfwords, and SMLABB and
+// SMLATT multiply the halves with the weights, which are stored as halfwords. Two neighbouring
+// columns share weights and the words of x that both need. The zero point of x is added by SXTAB16,
+// or is part of a constant per channel where two columns are made. A last group of fewer than four
+// channels is made with channels before it once more.
 #pragma once
 #include <optional>
 

@@ -35,6 +35,17 @@ std::optional<Expr> Lanes::of_load(const loop::Load& load, Type type) {
   return loop::load(load.buffer, at, vector_of(type), load.alignment);
 }
 
+std::optional<Expr> Lanes::of_look_up(const Expr& load) {
+  for (const std::string& v : loop::variables_of(load)) {
+    if (vectors_.contains(v)) return std::nullopt;
+  }
+  std::vector<Expr> elements;
+  for (int64_t k = 0; k < lanes_; ++k) {
+    elements.push_back(loop::substitute(load, {{channel_, first_ + k}}));
+  }
+  return loop::pack(vector_of(load->type), std::move(elements));
+}
+
 std::optional<std::string> Lanes::vector_function(const std::string& name) {
   const std::string vector_name = fmt::format("{}_x{}", name, lanes_);
   const auto is_it = [&](const loop::Function& f) { return f.name == vector_name; };
@@ -159,7 +170,10 @@ std::optional<Expr> Lanes::widened(const Expr& e) {
     if (!vectors_.contains(v->name)) return std::nullopt;
     return loop::var(v->name, vector_of(e->type));
   }
-  if (const auto* load = as<loop::Load>(e)) return of_load(*load, e->type);
+  if (const auto* load = as<loop::Load>(e)) {
+    const std::optional<Expr> together = of_load(*load, e->type);
+    return together ? together : of_look_up(e);
+  }
   if (const auto* call = as<loop::CallExpr>(e)) return of_call(*call, e->type);
   if (const auto* c = as<loop::Cast>(e)) {
     if (c->a->type.dtype == DType::kBool) return std::nullopt;

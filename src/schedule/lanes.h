@@ -40,6 +40,8 @@ class Lanes {
   loop::Type vector_of(loop::Type type) const { return {type.dtype, lanes_}; }
   bool depends(const loop::Expr& e) const;
   std::optional<loop::Expr> of_load(const loop::Load& load, loop::Type type);
+  // Of a load from anywhere (a table, by what another load gives): each lane by itself.
+  std::optional<loop::Expr> of_look_up(const loop::Expr& load);
   // (int64(a) * m + offset) >> 32 or more, where there is a function for it.
   std::optional<loop::Expr> of_rescaling(const loop::Expr& e);
   std::optional<loop::Expr> half_of_offset(const loop::Expr& offset, int64_t half);

@@ -59,14 +59,21 @@ DotShape mve_dot() {
 
 VectorFunctions mve_functions() {
   const Type type{DType::kInt32, 4};
-  loop::Function f;
-  f.name = "requantize_x4";
-  f.params = {{"x", type}, {"multiplier", type}, {"right", type}};
-  f.body = {loop::Let{
-      "high", loop::call("high_product_x4", type, {var("x", type), var("multiplier", type)})}};
-  f.result = loop::call("shifted_x4", type, {var("high", type), var("right", type)});
-  f.comment = "x * multiplier / 2^(31 + right), rounded twice: half up, then half away from zero";
-  return {{f.name, f}};
+  VectorFunctions functions;
+  for (const bool up : {false, true}) {
+    loop::Function f;
+    f.name = up ? "requantize_up_x4" : "requantize_x4";
+    f.params = {{"x", type}, {"multiplier", type}, {"shift", type}};
+    f.body = {loop::Let{
+        "high", loop::call("high_product_x4", type, {var("x", type), var("multiplier", type)})}};
+    f.result = loop::call(up ? "shifted_up_x4" : "shifted_x4", type,
+                          {var("high", type), var("shift", type)});
+    f.comment =
+        up ? "x * multiplier * 2^(shift - 31), rounded twice, half up"
+           : "x * multiplier * 2^(shift - 31), rounded twice: half up, then half away from zero";
+    functions[f.name] = f;
+  }
+  return functions;
 }
 
 }  // namespace

@@ -112,22 +112,23 @@ Function high_product() {
   return f;
 }
 
-// round(x / 2^right), half away from zero.
-Function shifted() {
+// round(x * 2^shift) for a negative shift, half away from zero or up.
+Function shifted(bool up) {
   const Type type{DType::kInt32, 4};
   const Expr x = var("x", type);
-  const Expr right = var("right", type);
   const auto all = [&](int64_t value) { return loop::cast(type, lit(value)); };
-  const Expr half = loop::binary(loop::BinaryOp::kShl, all(1), right - all(1));
+  const Expr shift = var("shift", type);
+  const Expr half = loop::binary(loop::BinaryOp::kShl, all(1), all(-1) - shift);
   const Expr is_negative = loop::select(loop::less(x, all(0)), all(1), all(0));
+  const Expr raised = x + half;
   Function f;
-  f.name = "shifted_x4";
-  f.params = {{"x", type}, {"right", type}};
-  f.result = loop::binary(loop::BinaryOp::kShr, x + half - is_negative, right);
-  f.comment = "x / 2^right, rounded half away from zero";
-  f.expression =
-      "(int32x4)vrshlq_s32(vaddq_s32((int32x4_t)%1, vshrq_n_s32((int32x4_t)%1, 31)), "
-      "vnegq_s32((int32x4_t)%2))";
+  f.name = up ? "shifted_up_x4" : "shifted_x4";
+  f.params = {{"x", type}, {"shift", type}};
+  f.result = loop::binary(loop::BinaryOp::kShr, up ? raised : raised - is_negative, all(0) - shift);
+  f.comment = up ? "x * 2^shift, rounded half up" : "x * 2^shift, rounded half away from zero";
+  const char* from =
+      up ? "(int32x4_t)%1" : "vaddq_s32((int32x4_t)%1, vshrq_n_s32((int32x4_t)%1, 31))";
+  f.expression = fmt::format("(int32x4)vrshlq_s32({}, (int32x4_t)%2)", from);
   f.condition = kHasMve;
   return f;
 }
@@ -148,8 +149,14 @@ Function every_second(int64_t first, bool adds) {
   f.result = loop::pack(type, std::move(lanes));
   if (adds) f.result = var("sum", type) + f.result;
   f.comment = (adds ? "sum and the " : "the ") + parity + " lanes of v";
-  f.expression =
-      adds ? fmt::format("(int32x4)vaddq_s32((int32x4_t)%1, {})", wide) : "(int32x4)" + wide;
+  if (adds) {
+    // In the order of the statements: vectors that wait for their turn find no register.
+    f.assembly =
+        fmt::format("vmovl{}.s16 q7, %q1\\n\\tvadd.i32 %q0, %q0, q7", first == 0 ? "b" : "t");
+    f.constraints = "w,w,~q7";
+  } else {
+    f.expression = "(int32x4)" + wide;
+  }
   f.condition = kHasMve;
   return f;
 }
@@ -296,7 +303,8 @@ std::vector<Function> mve_intrinsics() {
           every_second(1, true),
           paired(),
           high_product(),
-          shifted()};
+          shifted(false),
+          shifted(true)};
 }
 
 namespace {
@@ -354,8 +362,8 @@ VectorExtension mve_vectors() {
        {"load_int8x16_aligned", "return (int8x16)vldrwq_s32((const int32_t *)(const void *)p);"},
        {"splat_int32x4", "return (int32x4)vdupq_n_s32(x);"},
        {"store_saturated_int32x4_as_int8x4",
-        "vstrbq_s32(p, (int32x4_t)vqmovnbq_s16((int8x16_t)v, vqmovnbq_s32((int16x8_t)v, "
-        "(int32x4_t)v)));"},
+        "__asm__(\"vqmovnb.s32 %q0, %q0\\n\\tvqmovnb.s16 %q0, %q0\" : \"+w\"(v)); "
+        "vstrbq_s32(p, (int32x4_t)v);"},
        {"store_int32x4_as_int8x4", "vstrbq_s32(p, (int32x4_t)v);"},
        {"store_saturated_int16x8_as_int8x8",
         "vstrbq_s16(p, (int16x8_t)vqmovnbq_s16((int8x16_t)v, (int16x8_t)v));"},

@@ -14,8 +14,9 @@ namespace ingot {
 std::vector<loop::Function> avx512_vnni_intrinsics();
 // VPMADDWD: low_pairs_xN, high_pairs_xN (two bytes of a word in every lane) and dot_pairs_xN.
 std::vector<loop::Function> avx2_intrinsics();
-// Arm M-profile: dot_x16 (VMLADAVA), lanes_0_2, with_lanes_1_3, add_scaled_x4 (VMLA) and
-// requantisation of four lanes: high_product_x4, shifted_x4.
+// Arm M-profile: dot_x16 (VMLADAVA), lanes_0_2, with_lanes_1_3, add_scaled_x4 (VMLA), halves of
+// eight lanes (even_x8, odd_x8, add_even_x8, add_odd_x8) and back (paired_x8), and
+// requantisation of four lanes: high_product_x4, shifted_x4, shifted_up_x4.
 std::vector<loop::Function> mve_intrinsics();
 
 // rescaled_xN for 8 or 16 lanes: the high words of a * m + offset, whose lanes are in two halves.

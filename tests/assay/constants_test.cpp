@@ -14,6 +14,7 @@
 #include "support/check.h"
 #include "tests/assay/mutations.h"
 #include "tests/support/sample_models.h"
+#include "tests/support/sample_network.h"
 
 namespace ingot::testing {
 namespace {
@@ -26,8 +27,8 @@ std::string lie_in(const loop::Program& program, const Json& json) {
   return assay::find_lie(*read, assay::read_loops(print(program)));
 }
 
-Judged compiled(const SampleModel& model, Rounding rounding) {
-  const CompileOptions options = {.name = model.name, .rounding = rounding};
+Judged compiled(const SampleModel& model, Rounding rounding, const std::string& target = "c99") {
+  const CompileOptions options = {.name = model.name, .target = target, .rounding = rounding};
   const Result<Compiled> result = compile(model.file, options);
   if (!result) throw InternalError(model.name + " does not compile");
   return judged(*result, options);
@@ -149,6 +150,48 @@ TEST(Assay, RejectsWrongSums) {
     }
   }
   EXPECT_GT(sums, 2);
+}
+
+// Sums of operands whose scales are far apart in their last digits.
+SampleModel sums_of_many_scales() {
+  SampleNetwork net(77);
+  TfliteWriter& w = net.writer();
+  const int64_t x = net.input("x", {1, 8});
+  const int64_t a = w.add("a", x, x, per_tensor(0.10907F, 4));
+  const int64_t b = w.add("b", x, x, per_tensor(0.04123F, -128));
+  for (int i = 0; i < 16; ++i) {
+    const float scale = 0.0191F + 0.00231F * static_cast<float>(i);
+    w.output(w.add("y" + std::to_string(i), a, b, per_tensor(scale, -17)));
+  }
+  return {"sums", w.bytes()};
+}
+
+TEST(Assay, RejectsWrongTablesOfSums) {
+  int64_t sums = 0;
+  for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
+    const Judged original = compiled(sums_of_many_scales(), rounding, "cortex-m4");
+    const Json& operators = original.json["operators"];
+    for (size_t op = 0; op < operators.size(); ++op) {
+      if (!operators[op].contains("sums") || !operators[op]["sums"][0].contains("z_offsets")) {
+        continue;
+      }
+      ++sums;
+      const std::string table = operators[op]["sums"][0]["z_offsets_table"].get<std::string>();
+      const int64_t unit = int64_t{1} << operators[op]["sums"][0]["shift"].get<int64_t>();
+      for (const size_t i : {size_t{100}, size_t{130}}) {
+        Json json = original.json;
+        add_to(json["operators"][op]["sums"][0]["z_offsets"], i, unit);
+        EXPECT_THAT(lie_in(original.program, json), HasSubstr("other numbers than " + table));
+        loop::Program program = original.program;
+        add_to_table(program, table, i, unit);
+        EXPECT_THAT(lie_in(program, json), HasSubstr("constants that are wrong"));
+      }
+      Json json = original.json;
+      json["operators"][op]["sums"][0]["z_offsets"].erase(0);
+      EXPECT_THAT(lie_in(original.program, json), HasSubstr("no offset for each operand"));
+    }
+  }
+  EXPECT_GT(sums, 0);
 }
 
 // What else is stated: each of these changes contradicts the rest.

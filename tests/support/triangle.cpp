@@ -128,11 +128,11 @@ std::string fault_of(const OneNode& node, const loop::Program& program) {
 
 }  // namespace
 
-loop::Program program_of(const OneNode& node) {
+loop::Program program_of(const OneNode& node, ProvedForms forms) {
   const OneNode full = with_data(node);
   const Graph graph = graph_of(full);
   PlaneSearches searches;
-  LoweredKernel lowered = lower_node(graph, graph.nodes.front(), full.rounding, searches);
+  LoweredKernel lowered = lower_node(graph, graph.nodes.front(), full.rounding, searches, forms);
   lowered.kernel.name = "kernel";
   loop::Program program;
   program.name = "one_node";
@@ -151,11 +151,11 @@ loop::Program program_of(const OneNode& node) {
   return program;
 }
 
-std::string disagreement(const OneNode& node) {
+std::string disagreement(const OneNode& node, ProvedForms forms) {
   const OneNode full = with_data(node);
   const std::string why = refusal(full);
   if (!why.empty()) return "refused: " + why;
-  const loop::Program program = program_of(full);
+  const loop::Program program = program_of(full, forms);
   const std::string fault = fault_of(full, program);
   if (fault.empty()) return "";
   std::string inputs;

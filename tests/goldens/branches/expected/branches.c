@@ -95,8 +95,8 @@ static BRANCHES_NOINLINE void branches_concat_0(const int8_t *x, int8_t *y, cons
 /* For sum (add), operator 3. */
 static BRANCHES_NOINLINE void branches_add_0(const int8_t *x, int8_t *y) {
   for (int32_t i = 0; i < 24; ++i) {
-    y[i] = (int8_t)(min_int32(max_int32((x[i] * 1198373 + x[i] * 1198373 + 284763288) >> 21, 0),
-        255) - 128);
+    y[i] = (int8_t)min_int32(max_int32((x[i] * 1198373 + x[i] * 1198373 + 16327832) >> 21, -128),
+        127);
   }
 }
 

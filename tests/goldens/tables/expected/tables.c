@@ -71,10 +71,10 @@ static inline int32_t min_int32(int32_t a, int32_t b) {
   return b < a ? b : a;
 }
 
-/* x * multiplier / 2^(31 + right), rounded twice: half up, then half away from zero */
-static inline int32_t requantize(int32_t x, int32_t multiplier, int32_t right) {
+/* x * multiplier * 2^(shift - 31), rounded twice: half up, then half away from zero */
+static inline int32_t requantize(int32_t x, int32_t multiplier, int32_t shift) {
   const int32_t high = (int32_t)(((int64_t)x * multiplier + 1073741824) >> 31);
-  return (high + (1 << (right - 1)) - (high < 0 ? 1 : 0)) >> right;
+  return (high + (1 << (-1 - shift)) - (high < 0 ? 1 : 0)) >> (0 - shift);
 }
 
 /* round(q), half away from zero; 0 if q is not a number */
@@ -120,7 +120,7 @@ static TABLES_NOINLINE void tables_mean_0(const int8_t *x, float *y) {
     for (int32_t r = 0; r < 6; ++r) {
       sum += x[r * 2 + i];
     }
-    const int32_t v = min_int32(requantize(sum, 932067547, 1), 128) - 1;
+    const int32_t v = min_int32(requantize(sum, 932067547, -1), 128) - 1;
     y[i] = (float)(v + 1) * 0.003f;
   }
 }
