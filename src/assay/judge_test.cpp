@@ -111,6 +111,7 @@ TEST(Judge, LiesOfTheJson) {
       {"\"forward\": 0, \"reverse\": 4, \"runs\": \"forward\"",
        "\"forward\": 0, \"reverse\": 4, \"runs\": \"back\"", "has no direction"},
       {"\"overlap\": true", "\"overlap\": false", "where no overlap is allowed"},
+      {"\"streaming\": false", "\"streaming\": true", "claims streaming"},
       {"\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 13", "above the arena"},
       {"\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 9", "has no witness"},
       {"\"load_bytes\": 8", "\"load_bytes\": 9", "the witness needs 8 bytes"},

@@ -19,6 +19,8 @@ void lend_ports(Loops& loops, const Claims& claims) {
   for (Buffer& b : loops.buffers) {
     const bool is_lent = is_callers(b) && !claims.io_in_arena && b.size_bytes > 0 &&
                          (b.kind == "input" ? claims.reuse_inputs : claims.scratch_in_outputs);
+    if (is_callers(b) && !claims.io_in_arena && b.alignment > b.element->bytes)
+      throw Lie(b.name + " asks the caller for more alignment than its elements have");
     const std::string& lender = is_lent ? b.name : b.lender;
     if (lender.empty()) continue;
     if (!b.pool.empty() || (b.kind != "arena" && !is_lent))
@@ -105,6 +107,8 @@ std::map<std::string, Region> read_regions(const Json& json, const Loops& loops)
     expect(pool["name"].text() == name && regions.emplace(name, region).second,
            "other pools than its options");
     if (*bytes > most_bytes) throw Lie(region.title + " is larger than its limit");
+    expect(memory[m]["capacity_bytes"].integer().value_or(most_bytes) == most_bytes,
+           "another limit of " + region.title);
   }
   for (const Buffer& b : loops.buffers) {
     if (!is_callers(b) || b.pool.empty()) continue;
@@ -237,6 +241,8 @@ bool contains(const Buffer& whole, const Buffer& part) {
 
 Layout lay_out(Loops& loops, const Json& json) {
   Layout layout{Claims(json), {}, {}, {}, {}};
+  if (json["plan"]["within"]["streaming"].boolean().value_or(false))
+    throw Lie("the plan claims streaming, which no program of this kind has");
   lend_ports(loops, layout.claims);
   for (const Call& call : loops.calls) {
     std::map<std::string, Touch>& touches = layout.touches.emplace_back();

@@ -193,6 +193,13 @@ TEST(Pools, AssaySeesLies) {
       changed(json.substr(memory), bytes,
               fmt::format("\"bytes\": {},", compiled.storage.pools[0].bytes - 1));
   EXPECT_NE(verdict(larger, loops), "");
+  // The first limit is that of the options, the second what the memory states.
+  const std::string smaller =
+      json.substr(0, memory) +
+      changed(json.substr(memory), "\"capacity_bytes\": ", "\"capacity_bytes\": 1");
+  EXPECT_THAT(verdict(smaller, loops), HasSubstr("another limit of the pool"));
+  EXPECT_THAT(verdict(json, changed(loops, " input align 1", " input align 4")),
+              HasSubstr("asks the caller for more alignment"));
 }
 
 // C text of bytes as an array.
