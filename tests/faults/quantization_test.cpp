@@ -129,7 +129,7 @@ std::vector<uint8_t> model_of(const Row& row, const json& tensors) {
 // Whether it is compiled. What a command refuses is refused by all, for the same reason.
 bool is_compiled(const std::vector<uint8_t>& file) {
   bool any = false;
-  for (const char* target : {"c99", "cortex-m4", "cortex-m55"}) {
+  for (const char* target : {"c99", "cortex-m55"}) {
     CompileOptions options;
     options.name = "m";
     options.target = target;
