@@ -126,6 +126,9 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error, int argc
   if (argc == 1) return "a command is needed";
   std::string what = error.what();
   std::ranges::replace(what, '\n', ' ');
+  // "--name: At Most 1 required but received 2"
+  const size_t end = what.find(": At Most 1 required");
+  if (end != std::string::npos) return what.substr(0, end) + " is given more than once";
   return what;
 }
 

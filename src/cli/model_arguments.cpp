@@ -104,7 +104,7 @@ void read_pools(const ModelArguments& arguments, CompileOptions& options, Diagno
 }
 
 // What may follow "tvmgen_": reserved words, too; TVM's own default is one of them.
-bool is_tvm_name(const std::string& name) { return is_model_name("t" + name); }
+bool is_tvm_name(const std::string& name) { return !name.empty() && is_model_name("t" + name); }
 
 void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnostics& faults) {
   using Tvm = EmitOptions::Tvm;
@@ -114,8 +114,8 @@ void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnost
       faults.push_back(usage("--tvm-interface packed and --io arena exclude each other",
                              "packed arguments are tensors of the caller's"));
     }
-    if (!arguments.tvm_name.empty() && !is_tvm_name(arguments.tvm_name)) {
-      faults.push_back(usage("--tvm-name " + quote(arguments.tvm_name) + " cannot follow tvmgen_",
+    if (arguments.tvm_name && !is_tvm_name(*arguments.tvm_name)) {
+      faults.push_back(usage("--tvm-name " + quote(*arguments.tvm_name) + " cannot follow tvmgen_",
                              "a name has up to 62 letters, digits and single underscores"));
     }
     options.tvm = EmitOptions::Tvm{
@@ -124,12 +124,12 @@ void read_api(const ModelArguments& arguments, CompileOptions& options, Diagnost
         // Tensors in the arena need an arena that stays.
         .workspace = arguments.tvm_workspace == "caller" || in_arena ? Tvm::Workspace::kCaller
                                                                      : Tvm::Workspace::kAllocator,
-        .name = arguments.tvm_name};
+        .name = arguments.tvm_name.value_or("")};
     return;
   }
   const ModelArguments defaults;
   if (arguments.tvm_interface != defaults.tvm_interface ||
-      arguments.tvm_workspace != defaults.tvm_workspace || !arguments.tvm_name.empty()) {
+      arguments.tvm_workspace != defaults.tvm_workspace || arguments.tvm_name) {
     faults.push_back(usage("--tvm-name, --tvm-interface and --tvm-workspace belong to --api tvm",
                            "add --api tvm"));
   }
@@ -248,7 +248,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
 Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   Diagnostics faults;
   CompileOptions options;
-  options.name = arguments.name.empty() ? model_name(arguments.path) : arguments.name;
+  options.name = arguments.name ? *arguments.name : model_name(arguments.path);
   if (!is_model_name(options.name)) {
     faults.push_back(usage(
         "--name " + quote(options.name) + " cannot be a prefix of C names",

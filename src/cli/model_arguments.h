@@ -14,14 +14,14 @@ namespace ingot::cli {
 
 struct ModelArguments {
   std::string path;
-  std::string name;
+  std::optional<std::string> name;
   std::string target = "c99";
   std::string rounding = "double";
   std::string optimize = "speed";
   std::string io = "caller";
   std::string weights = "c";
   std::string api = "c";
-  std::string tvm_name;
+  std::optional<std::string> tvm_name;
   std::string tvm_interface = "c";
   std::string tvm_workspace = "allocator";
   std::string package = "none";

@@ -61,14 +61,19 @@ int report_misfit(const Session& session, const plan::PoolPlan& pool, int64_t ca
   return proved ? kDoesNotFit : kTimeLimit;
 }
 
+// `faults` with the name of the file in front of the line.
+Diagnostics in_file(Diagnostics faults, const std::string& path) {
+  for (Diagnostic& fault : faults)
+    fault.where = quote(path) + (fault.where.empty() ? "" : ", " + fault.where);
+  return faults;
+}
+
 int plan_file(const Session& session, const Arguments& arguments) {
   const Result<std::vector<uint8_t>> bytes = read_file(arguments.problem);
   if (!bytes) return report(session, bytes.error());
   const Result<plan::CsvProblem> csv = plan::read_csv(std::string(bytes->begin(), bytes->end()));
-  if (!csv) return report(session, csv.error());
+  if (!csv) return report(session, in_file(csv.error(), arguments.problem));
   plan::Problem problem = csv->problem;
-  const std::string fault = plan::find_fault(problem);
-  if (!fault.empty()) return report(session, {{Code::kPlanCsv, "", fault, ""}});
   problem.pools.at(0).capacity_bytes = arguments.capacity;
 
   // More than a compilation may spend: the hardest known instances take less.

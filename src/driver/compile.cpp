@@ -59,6 +59,7 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   CHECK(find_target(options.target) != nullptr && is_model_name(options.name));
   CHECK(!options.tvm || options.pools.empty());
   const Target& target = *find_target(options.target);
+  if (const Diagnostics faults = find_equal_files(options); !faults.empty()) return faults;
 
   Shrinking shrinking;
   const Graph graph = optimize(

@@ -55,7 +55,12 @@ std::string operators_markdown() {
       "This page is written by `ingot ops --markdown` from the operators' own rules; a test keeps\n"
       "it current.\n\n"
       "## Operators and their limits\n\n"
-      "Models in any format become these. An operator is compiled where all of its limits hold.\n\n"
+      "Models in any format become these. An operator is compiled for the element types listed "
+      "(of\n"
+      "its input, and `->` its output if that is of another), where all of its limits hold. "
+      "Integers\n"
+      "that an operator computes with have one scale and one zero point for the whole tensor, but\n"
+      "for filters and weights, which may have one for each output channel.\n\n"
       "| operator | element types | limits |\n|---|---|---|\n";
   for (const OperatorSummary& op : operator_summaries()) {
     std::string limits;

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "driver/shrinking_json.h"
 #include "driver/stack.h"
+#include "emit/symbols.h"
 #include "loop/text.h"
 #include "report/metadata.h"
+#include "support/check.h"
 
 namespace ingot {
 namespace {
@@ -78,6 +81,12 @@ std::string options_text(const CompileOptions& options) {
   return text;
 }
 
+bool all_differ(const std::vector<OutputFile>& files) {
+  std::set<std::string> names;
+  return std::ranges::all_of(
+      files, [&](const OutputFile& file) { return names.insert(upper_case(file.name)).second; });
+}
+
 }  // namespace
 
 EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options,
@@ -120,7 +129,18 @@ std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOpti
                          .shrinking = shrinking_json(compiled.shrinking)};
   files.push_back({options.name + ".json", to_text(metadata(storage.program, arena, facts))});
   files.push_back({options.name + ".loops", loop::print_file(storage.program)});
+  CHECK(all_differ(files));
   return files;
+}
+
+Diagnostics find_equal_files(const CompileOptions& options) {
+  // TVM's header has the name that its callers expect.
+  const std::string header = options.tvm ? "tvmgen_" + options.tvm->name : "";
+  if (upper_case(options.name) != upper_case(header)) return {};
+  return {{Code::kUsage, "",
+           fmt::format("with --name {} and --tvm-name {} two files are called {}.h", options.name,
+                       options.tvm->name, options.name),
+           "choose another --name; --tvm-name alone says what follows tvmgen_"}};
 }
 
 toolchain::ModelInterface interface_of(const Storage& storage, const CompileOptions& options) {

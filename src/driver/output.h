@@ -14,6 +14,10 @@ EmitOptions emit_options(const Compiled& compiled, const CompileOptions& options
 std::vector<OutputFile> output_files(const Compiled& compiled, const CompileOptions& options,
                                      const Target& target);
 
+// Whether two of output_files() would have one name, on some file systems at least, which do not
+// distinguish upper from lower case.
+Diagnostics find_equal_files(const CompileOptions& options);
+
 toolchain::ModelInterface interface_of(const Storage& storage, const CompileOptions& options);
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 #include "emit/helpers.h"
 #include "emit/literals.h"
 #include "emit/symbols.h"
+#include "emit/unused.h"
 #include "support/check.h"
 
 namespace ingot {
@@ -251,6 +252,13 @@ constexpr std::string_view kRegisters = R"(
 #define @_KEPT
 #define @_IN(name)
 #endif)";
+constexpr std::string_view kUnused = R"(
+/* Functions that are called on some machines only. */
+#if defined(__GNUC__) || defined(__clang__)
+#define @_UNUSED __attribute__((unused))
+#else
+#define @_UNUSED
+#endif)";
 constexpr std::string_view kFastMath = R"(
 /* Results depend on the order of operations; define the macro if other last digits will do. */
 #if defined(__FAST_MATH__) && !defined(@_ALLOW_FAST_MATH)
@@ -302,6 +310,15 @@ void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
   if (needs.floats) assume("float_is_binary32", "sizeof(float) == 4");
 }
 
+void print_helpers(CText& out, const EmitOptions& options, const Symbols& symbols,
+                   const Needs& needs) {
+  for (const std::string& helper : needs.helpers) {
+    out.blank();
+    out.raw(helper_text(helper));
+  }
+  needs.vectors.print(out, options.vectors, symbols.name);
+}
+
 }  // namespace
 
 void Needs::merge(const Needs& other) {
@@ -337,6 +354,15 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   CText functions;
   print_functions(functions, program, symbols, needs);
 
+  CText body;
+  print_helpers(body, options, symbols, needs);
+  for (const CText* part : {&functions, &kernels, &runner}) {
+    if (part->str().empty()) continue;
+    body.blank();
+    body.raw(part->str().substr(0, part->str().size() - 1));
+  }
+  const std::set<std::string> conditional = conditional_functions(body.str());
+
   CText out;
   print_head(out, program, options, "the kernels of the model and the function that runs them.");
   print_includes(out, options, symbols, needs);
@@ -346,18 +372,10 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   if (needs.registers) print_fixed(out, kRegisters, symbols);
   if (needs.floats) print_fixed(out, kFastMath, symbols);
   if (needs.floats) print_fixed(out, kContraction, symbols);
+  if (!conditional.empty()) print_fixed(out, kUnused, symbols);
   print_constant_declarations(out, program, symbols);
-  for (const std::string& helper : needs.helpers) {
-    out.blank();
-    out.raw(helper_text(helper));
-  }
-  needs.vectors.print(out, options.vectors, symbols.name);
-  for (const CText* part : {&functions, &kernels, &runner}) {
-    if (part->str().empty()) continue;
-    out.blank();
-    out.raw(part->str().substr(0, part->str().size() - 1));
-  }
-  return out.str();
+  out.blank();
+  return out.str() + with_attribute(body.str(), conditional, symbols.upper + "_UNUSED");
 }
 
 }  // namespace ingot

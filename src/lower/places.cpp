@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/checks.h"
 #include "support/check.h"
 
 namespace ingot {
@@ -110,7 +111,7 @@ class Preparer {
     Node node;
     node.name = graph_[to].name;
     node.op = Copy{};
-    if (graph_[from].type.quantization != graph_[to].type.quantization) node.op = Requantize{};
+    if (!same_quantization(graph_[from].type, graph_[to].type)) node.op = Requantize{};
     node.inputs = {from};
     node.outputs = {to};
     return node;

@@ -16,6 +16,14 @@ using loop::var;
 
 bool is_rescaled(const TensorType& x, const TensorType& y) { return !same_quantization(x, y); }
 
+// An integer that stands for a real number on one side does so on the other, too.
+Fault check_scales(const TensorType& x, const TensorType& y) {
+  if (is_rescaled(x, y)) return check_rescale(x, "an input", y, false);
+  if (!is_integer(x.dtype) || x.is_quantized() == y.is_quantized()) return std::nullopt;
+  if (Fault fault = check_per_tensor(x, "an input")) return fault;
+  return check_per_tensor(y, "the output");
+}
+
 Fault check_input(const TensorType& x, const TensorType& first, size_t axis, const TensorType& y) {
   if (Fault fault = check_same_dtype(x, y)) return fault;
   Shape a = x.shape;
@@ -25,8 +33,7 @@ Fault check_input(const TensorType& x, const TensorType& first, size_t axis, con
     return shape_fault(fmt::format("the inputs {} and {} differ in more than dimension {}",
                                    print(first.shape), print(x.shape), axis));
   }
-  if (is_rescaled(x, y)) return check_rescale(x, "an input", y, false);
-  return std::nullopt;
+  return check_scales(x, y);
 }
 
 Result<std::vector<TensorType>> infer(const Op& op, Operands inputs,

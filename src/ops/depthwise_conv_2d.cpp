@@ -130,13 +130,21 @@ int64_t macs(const Op& /*op*/, Operands inputs, std::span<const TensorType> outp
 }
 
 constexpr Limit kLimits[] = {
+    {"no extent is 0",
+     [](const Op&, Operands inputs, std::span<const TensorType> outputs) {
+       return no_extent_is_0(inputs, outputs);
+     }},
+    {"the zero points of the filter are 0",
+     [](const Op&, Operands inputs, std::span<const TensorType>) {
+       return zero_points_are_0(*inputs[1].type);
+     }},
     {"the filter is constant",
      [](const Op&, Operands inputs, std::span<const TensorType>) {
        return weights_are_constant(inputs);
      }},
     {"the bias is constant", [](const Op&, Operands inputs,
                                 std::span<const TensorType>) { return bias_is_constant(inputs); }},
-    {"no sum of products can leave the range of int32",
+    {"the magnitudes of an output's products and of its int32 bias add up to at most 2147483647",
      [](const Op& op, Operands inputs, std::span<const TensorType>) {
        return accumulators_fit(inputs, kChannelAxis,
                                std::get<DepthwiseConv2D>(op).zero_point_in_bias);

@@ -101,13 +101,24 @@ int64_t macs(const Op& /*op*/, Operands inputs, std::span<const TensorType> outp
 }
 
 constexpr Limit kLimits[] = {
+    {"no extent is 0",
+     [](const Op&, Operands inputs, std::span<const TensorType> outputs) {
+       return no_extent_is_0(inputs, outputs);
+     }},
+    {"the zero point of the weights is 0 if the input is float32 or there is one per channel",
+     [](const Op&, Operands inputs, std::span<const TensorType>) {
+       const TensorType& w = *inputs[1].type;
+       const bool may_shift =
+           !is_float(inputs[0].type->dtype) && w.quantization && w.quantization->per_tensor();
+       return may_shift || zero_points_are_0(w);
+     }},
     {"the weights are constant",
      [](const Op&, Operands inputs, std::span<const TensorType>) {
        return weights_are_constant(inputs);
      }},
     {"the bias is constant", [](const Op&, Operands inputs,
                                 std::span<const TensorType>) { return bias_is_constant(inputs); }},
-    {"no sum of products can leave the range of int32",
+    {"the magnitudes of an output's products and of its int32 bias add up to at most 2147483647",
      [](const Op& op, Operands inputs, std::span<const TensorType>) {
        return accumulators_fit(inputs, kChannelAxis,
                                std::get<FullyConnected>(op).zero_point_in_bias);

@@ -51,6 +51,11 @@ Result<std::vector<TensorType>> infer(const Op& op, Operands inputs,
 }
 
 constexpr Limit kLimits[] = {
+    // infer refuses the others: here it stands for who reads the list.
+    {"the input has a dimension",
+     [](const Op& /*op*/, Operands inputs, std::span<const TensorType> /*outputs*/) {
+       return inputs[0].type->rank() > 0;
+     }},
     {"the int8 output has scale 1/256 and zero point -128",
      [](const Op& /*op*/, Operands /*inputs*/, std::span<const TensorType> outputs) {
        return outputs[0].dtype != DType::kInt8 ||

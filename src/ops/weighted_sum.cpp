@@ -226,6 +226,18 @@ std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& 
   return ranges;
 }
 
+// infer refuses the other cases of these two: as limits they stand where users look for them.
+bool no_extent_is_0(Operands inputs, std::span<const TensorType> outputs) {
+  return inputs[0].type->num_elements() > 0 && inputs[1].type->num_elements() > 0 &&
+         outputs[0].num_elements() > 0;
+}
+
+bool zero_points_are_0(const TensorType& weights) {
+  return !weights.quantization ||
+         std::ranges::all_of(weights.quantization->zero_points,
+                             [](int64_t zero_point) { return zero_point == 0; });
+}
+
 bool weights_are_constant(Operands inputs) { return inputs[1].is_constant(); }
 
 bool bias_is_constant(Operands inputs) {

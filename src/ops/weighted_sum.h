@@ -59,6 +59,8 @@ std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& 
                                          int64_t channel_axis, bool zero_point_in_bias);
 
 // For limits.
+bool no_extent_is_0(Operands inputs, std::span<const TensorType> outputs);
+bool zero_points_are_0(const TensorType& weights);
 bool weights_are_constant(Operands inputs);
 bool bias_is_constant(Operands inputs);
 bool accumulators_fit(Operands inputs, int64_t channel_axis, bool zero_point_in_bias);

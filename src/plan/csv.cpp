@@ -147,13 +147,18 @@ Result<CsvProblem> read_csv(std::string_view text) {
       errors.push_back(fault(number, fmt::format("id {} occurs twice", quote(row->buffer.name))));
     if (result.problem.buffers.size() == kMostBuffers)
       return fault(number, fmt::format("more than {} buffers", kMostBuffers));
+    const std::string what = find_fault(result.problem, row->buffer);
+    if (!what.empty()) errors.push_back(fault(number, quote(row->buffer.name) + " " + what));
     result.problem.buffers.push_back(row->buffer);
     if (row->offset) result.offsets.push_back(*row->offset);
   }
   if (!errors.empty()) return errors;
   if (columns.empty()) return fault(1, "there is no header line");
-  const std::string problem_fault = find_fault(result.problem);
-  if (!problem_fault.empty()) return Diagnostic{Code::kPlanCsv, "", quote(problem_fault), ""};
+  if (!find_fault(result.problem).empty()) {
+    // Once more with names as messages show them.
+    for (Buffer& buffer : result.problem.buffers) buffer.name = quote(buffer.name);
+    return Diagnostic{Code::kPlanCsv, "", find_fault(result.problem), ""};
+  }
   return result;
 }
 

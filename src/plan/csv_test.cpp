@@ -46,11 +46,11 @@ TEST(Csv, SaysWhatIsWrong) {
       {"id,lower,upper,size\na,0,1,\n", "\"\" is not an integer"},
       {"id,lower,upper,size\na,0,1,0x10\n", "\"0x10\" is not an integer"},
       {"id,lower,upper,size\na,0,1,99999999999999999999\n", "is out of range"},
-      {"id,lower,upper,size\na,0,1,-4\n", "a has a negative size"},
-      {"id,lower,upper,size\na,5,1,4\n", "a dies before it is born"},
+      {"id,lower,upper,size\na,0,1,-4\n", "\"a\" has a negative size"},
+      {"id,lower,upper,size\na,5,1,4\n", "\"a\" dies before it is born"},
       {"id,lower,upper,size\na,0,1,4\na,0,1,4\n", "id \"a\" occurs twice"},
       {"id,lower,upper,size,gaps\na,0,9,4,2-3\n", "gaps in their lifetime"},
-      {"id,lower,upper,size\na,0,1,9223372036854775807\nb,0,1,4\n", "a is too large"},
+      {"id,lower,upper,size\na,0,1,9223372036854775807\nb,0,1,4\n", "\"a\" is too large"},
       {std::string("\0\0,", 3), "unknown column"},
   };
   for (const auto& row : rows) {
@@ -58,6 +58,17 @@ TEST(Csv, SaysWhatIsWrong) {
     ASSERT_FALSE(csv) << row.text;
     EXPECT_THAT(csv.error().front().what, HasSubstr(row.what));
   }
+}
+
+TEST(Csv, NamesTheLineOfEachFault) {
+  const Result<CsvProblem> csv =
+      read_csv("id,lower,upper,size\na,5,1,4\nb,0,1,4\nc,0,1,-4\nd,0,4611686018427387905,1\n");
+  ASSERT_FALSE(csv);
+  ASSERT_EQ(csv.error().size(), 3U);
+  EXPECT_EQ(csv.error()[0].where, "line 2");
+  EXPECT_EQ(csv.error()[0].what, "\"a\" dies before it is born");
+  EXPECT_EQ(csv.error()[1].where, "line 4");
+  EXPECT_EQ(csv.error()[2].what, "\"d\" lives at a time point out of range");
 }
 
 TEST(Csv, ReportsAtMostTenLines) {

@@ -21,27 +21,6 @@ constexpr int64_t kLargestTime = int64_t{1} << 62;
 
 bool in_range(int64_t value, int64_t limit) { return -limit <= value && value <= limit; }
 
-std::string buffer_fault(const Problem& problem, const Buffer& buffer) {
-  const auto fault = [&](std::string_view what) { return fmt::format("{} {}", buffer.name, what); };
-  if (buffer.size_bytes < 0) return fault("has a negative size");
-  if (buffer.size_bytes > kLargestBytes) return fault("is too large");
-  if (buffer.lifetime.begin > buffer.lifetime.end) return fault("dies before it is born");
-  if (!in_range(buffer.lifetime.begin, kLargestTime) ||
-      !in_range(buffer.lifetime.end, kLargestTime))
-    return fault("lives at a time point out of range");
-  if (buffer.alignment < 1 || buffer.alignment > kLargestAlignment)
-    return fault("has an alignment out of range");
-  if (!in_range(buffer.group_offset, kLargestBytes)) return fault("is tied too far away");
-  if (buffer.fixed_offset && !(0 <= *buffer.fixed_offset && *buffer.fixed_offset <= kLargestBytes))
-    return fault("has a fixed offset out of range");
-  if (buffer.fixed_offset && *buffer.fixed_offset % buffer.alignment != 0)
-    return fault("has a fixed offset that breaks its alignment");
-  const int64_t num_pools = static_cast<int64_t>(problem.pools.size());
-  for (const int64_t pool : buffer.pools)
-    if (pool < 0 || pool >= num_pools) return fault("names a pool that does not exist");
-  return "";
-}
-
 // Groups need one base that is right for all members, and the same pools.
 std::string group_fault(const Problem& problem) {
   struct Group {
@@ -138,11 +117,31 @@ std::string fixed_fault(const Problem& problem) {
 
 }  // namespace
 
+std::string find_fault(const Problem& problem, const Buffer& buffer) {
+  if (buffer.size_bytes < 0) return "has a negative size";
+  if (buffer.size_bytes > kLargestBytes) return "is too large";
+  if (buffer.lifetime.begin > buffer.lifetime.end) return "dies before it is born";
+  if (!in_range(buffer.lifetime.begin, kLargestTime) ||
+      !in_range(buffer.lifetime.end, kLargestTime))
+    return "lives at a time point out of range";
+  if (buffer.alignment < 1 || buffer.alignment > kLargestAlignment)
+    return "has an alignment out of range";
+  if (!in_range(buffer.group_offset, kLargestBytes)) return "is tied too far away";
+  if (buffer.fixed_offset && !(0 <= *buffer.fixed_offset && *buffer.fixed_offset <= kLargestBytes))
+    return "has a fixed offset out of range";
+  if (buffer.fixed_offset && *buffer.fixed_offset % buffer.alignment != 0)
+    return "has a fixed offset that breaks its alignment";
+  const int64_t num_pools = static_cast<int64_t>(problem.pools.size());
+  for (const int64_t pool : buffer.pools)
+    if (pool < 0 || pool >= num_pools) return "names a pool that does not exist";
+  return "";
+}
+
 std::string find_fault(const Problem& problem) {
   int64_t total = 0;
   for (const Buffer& buffer : problem.buffers) {
-    const std::string fault = buffer_fault(problem, buffer);
-    if (!fault.empty()) return fault;
+    const std::string fault = find_fault(problem, buffer);
+    if (!fault.empty()) return buffer.name + " " + fault;
     total += round_up(buffer.size_bytes, buffer.alignment);
     if (total > kLargestBytes) return "the buffers together are too large";
     // A pool below the alignment of a buffer cannot hold it.

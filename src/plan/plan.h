@@ -114,6 +114,8 @@ struct Limits {
 // Why the problem makes no sense (an index out of range, a negative size, alignments or fixed
 // offsets that contradict a group, sizes whose sum leaves the range); empty if it does.
 std::string find_fault(const Problem& problem);
+// What of that concerns one buffer alone, without its name: "has a negative size".
+std::string find_fault(const Problem& problem, const Buffer& buffer);
 
 // The best plan found within the limits, always valid except that a pool may exceed its capacity
 // (`fits`). Deterministic unless `limits.seconds` is set. Requires find_fault(problem).empty().

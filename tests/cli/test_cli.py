@@ -8,6 +8,7 @@ import copy
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import struct
@@ -94,6 +95,14 @@ class Compile(Cli):
         self.ingot("compile", self.model, "-o", self.path("o"), "--api", "tvm", "--tvm-name", "a b", code=2)
         self.assertFalse(os.path.exists(self.path("o")))
 
+    def test_no_two_files_have_one_name(self):
+        for name, tvm_name in (("tvmgen_k", "k"), ("tvmgen_k", "K")):
+            for command in (["compile", self.model, "-o", self.path("o")], ["inspect", self.model]):
+                done = self.ingot(*command, "--name", name, "--api", "tvm", "--tvm-name", tvm_name, code=2)
+                self.assertIn("two files are called tvmgen_k.h", done.stderr)
+        self.assertFalse(os.path.exists(self.path("o")))
+        self.ingot("compile", self.model, "-o", self.path("o"), "--name", "tvmgen_k", "--api", "tvm")
+
     def test_two_compilations_are_equal(self):
         first = self.compiled()
         self.ingot("compile", "net.tflite", "-o", "again", cwd=self.folder.name,
@@ -111,6 +120,29 @@ class Compile(Cli):
             subprocess.run([compiler, *flags, *strict, *sources, "-lm", "-o", program], cwd=out, check=True)
             done = subprocess.run([program], capture_output=True, text=True, check=True)
             self.assertEqual(done.stdout, "PASS net: 3 vectors\n")
+
+    def test_no_target_makes_compilers_warn(self):
+        strict = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror".split()
+        arm, linux = "/usr/lib/arm-none-eabi/include", "/usr/aarch64-linux-gnu/include"
+        systems = {"c99": [], "x86-64-v3": [], "x86-64-avx512vnni": [],
+                   "cortex-m0plus": ["--target=arm-none-eabi", "-isystem", arm],
+                   "cortex-m4": ["--target=arm-none-eabi", "-isystem", arm],
+                   "cortex-m55": ["--target=arm-none-eabi", "-isystem", arm],
+                   "aarch64": ["--target=aarch64-linux-gnu", "-isystem", linux]}
+        if not shutil.which("clang") or platform.machine() != "x86_64":
+            self.skipTest("clang is not installed, or this is another machine")
+        for target, system in systems.items():
+            if system and not os.path.exists(system[-1] + "/string.h"):
+                continue
+            for model in (self.model, os.path.join(SOURCE, "examples/digits/digits.tflite")):
+                files = self.compiled("--target", target, "--name", "k", folder=target, model=model)
+                flags = json.loads(files["k.json"])["compile_flags"]
+                for language in (["-x", "c", "-std=c99"], ["-x", "c++", "-std=c++11"]):
+                    with self.subTest(target=target, model=model, language=language):
+                        done = subprocess.run(["clang", *system, *language, *flags, *strict, "-fsyntax-only", "k.c",
+                                               "k_weights.c"], cwd=self.path(target), capture_output=True, text=True,
+                                              check=False)
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_named_core_has_a_stack_bound(self):
         meta = json.loads(self.compiled("--target", "cortex-m4")["net.json"])
@@ -196,6 +228,14 @@ class Usage(Cli):
                           ["completion", "tcsh"], ["compile", self.model, "-o", "x", "--arena-limit", "-1"]):
             done = self.ingot(*arguments, code=2)
             self.assertTrue(done.stderr.startswith("error: "), done.stderr)
+
+    def test_empty_and_repeated_names(self):
+        out = ["-o", self.path("o")]
+        self.assertIn('--name "" cannot be', self.ingot("compile", self.model, *out, "--name", "", code=2).stderr)
+        done = self.ingot("compile", self.model, *out, "--api", "tvm", "--tvm-name", "", code=2)
+        self.assertIn('--tvm-name "" cannot', done.stderr)
+        done = self.ingot("compile", self.model, *out, "--name", "a", "--name", "b", code=2)
+        self.assertIn("error: --name is given more than once [", done.stderr)
 
     def test_what_was_probably_meant(self):
         out = ["-o", self.path("o")]
@@ -328,6 +368,10 @@ class Plan(Cli):
         self.assertIn("it is proved", done.stderr)
         self.ingot("plan", self.write("bad.csv", b"id,lower\n"), code=1)
         self.ingot("plan", self.path("absent.csv"), code=1)
+        bad = self.write("bad.csv", b"id,lower,upper,size\na,2,0,4\nb,0,1,-1\n")
+        done = self.ingot("plan", bad, code=1)
+        self.assertIn(f'error: "{bad}", line 2: "a" dies before it is born [', done.stderr)
+        self.assertIn(f'error: "{bad}", line 3: "b" has a negative size [', done.stderr)
 
     def test_solution(self):
         problem = self.write("p.csv", self.CSV)
