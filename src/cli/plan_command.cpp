@@ -77,7 +77,7 @@ int plan_file(const Session& session, const Arguments& arguments) {
   problem.pools.at(0).capacity_bytes = arguments.capacity;
 
   // More than a compilation may spend: the hardest known instances take less.
-  plan::Limits limits{.search_nodes = 1'000'000, .climb_steps = 2'000};
+  plan::Limits limits{.search_nodes = 1'000'000, .climb_steps = 2'000, .pairs = 50'000'000};
   if (arguments.time_limit) {
     limits.seconds = arguments.time_limit;
     limits.search_nodes = std::numeric_limits<int64_t>::max();

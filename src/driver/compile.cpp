@@ -94,6 +94,7 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   }
   steps.done("storage", storage.program);
   if (const Diagnostics excess = check_pools(storage); !excess.empty()) return excess;
+  if (const Diagnostics excess = check_addresses(storage, target); !excess.empty()) return excess;
 
   storage.program = share_kernels(std::move(storage.program));
   steps.done("share_kernels", storage.program);

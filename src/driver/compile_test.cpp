@@ -148,6 +148,20 @@ TEST(ArenaLimit, NamesTheBuffersAtThePeak) {
   EXPECT_THAT(excess[0].notes, Contains(HasSubstr("\"a\"")));
 }
 
+TEST(Addresses, OfThirtyTwoBitsReachNoArenaOfFourGigabytes) {
+  Storage storage;
+  storage.arena_bytes = (int64_t{1} << 32) + 16;
+  for (const Target& target : all_targets()) {
+    const bool is_long =
+        target.name == "c99" || target.name == "aarch64" || target.name.starts_with("x86-64");
+    const Diagnostics excess = check_addresses(storage, target);
+    ASSERT_THAT(excess, SizeIs(is_long ? 0 : 1)) << target.name;
+    if (!is_long) EXPECT_THAT(excess[0].what, HasSubstr("4294967312 bytes"));
+  }
+  storage.arena_bytes = (int64_t{1} << 31) - 1;
+  EXPECT_THAT(check_addresses(storage, *find_target("cortex-m4")), SizeIs(0));
+}
+
 TEST(Layers, EveryInnerTensorBecomesAnOutputOnce) {
   const Graph graph = with_inner_outputs(graph_of(kChain));
   std::vector<std::string> names;

@@ -65,4 +65,22 @@ Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes) {
   return {excess};
 }
 
+Diagnostics check_addresses(const Storage& storage, const Target& target) {
+  // Half of what can be addressed, as differences of addresses need a sign.
+  constexpr int64_t kLargestObject = (int64_t{1} << 31) - 1;
+  if (target.features.has_long_addresses) return {};
+  Diagnostics faults;
+  const auto check = [&](const std::string& what, int64_t bytes) {
+    if (bytes <= kLargestObject) return;
+    faults.push_back({Code::kArenaLimit, "",
+                      fmt::format("{} needs {} bytes; with the 32-bit addresses of {}, C has no "
+                                  "object of more than {}",
+                                  what, bytes, target.name, kLargestObject),
+                      "a model with a smaller input or fewer channels needs less"});
+  };
+  check("the arena", storage.arena_bytes);
+  for (const PoolUse& pool : storage.pools) check("the pool " + quote(pool.name), pool.bytes);
+  return faults;
+}
+
 }  // namespace ingot

@@ -2,6 +2,7 @@
 // Whether a compiled model fits what the user has.
 #pragma once
 #include "driver/compile.h"
+#include "target/target.h"
 
 namespace ingot {
 
@@ -11,5 +12,8 @@ Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes);
 
 // The same for each pool that what must lie in it does not fit.
 Diagnostics check_pools(const Storage& storage);
+
+// What is larger than an object of C can be where addresses have 32 bits, if the target's have.
+Diagnostics check_addresses(const Storage& storage, const Target& target);
 
 }  // namespace ingot

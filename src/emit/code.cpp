@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NAME.c: helpers, functions and kernels that the runner needs, each before its first use.
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -299,7 +300,11 @@ void print_includes(CText& out, const EmitOptions& options, const Symbols& symbo
   out.raw("#endif");
 }
 
-void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
+// The greatest object there is where addresses have 32 bits.
+constexpr int64_t kLargestObject = (int64_t{1} << 31) - 1;
+
+void print_assumptions(CText& out, const EmitOptions& options, const Symbols& symbols,
+                       const Needs& needs) {
   out.blank();
   out.comment("What this file assumes of the machine; an array of negative size if it is not so.");
   const auto assume = [&](const std::string& what, const std::string& condition) {
@@ -308,6 +313,10 @@ void print_assumptions(CText& out, const Symbols& symbols, const Needs& needs) {
   assume("int_has_32_bits", "sizeof(int) >= 4");
   if (needs.shifts) assume("right_shift_is_arithmetic", "((-1) >> 1) == -1");
   if (needs.floats) assume("float_is_binary32", "sizeof(float) == 4");
+  int64_t largest = options.arena_bytes;
+  for (const EmitOptions::Pool& pool : options.pools) largest = std::max(largest, pool.bytes);
+  if (largest > kLargestObject)
+    assume("memory_is_addressable", "SIZE_MAX / 2 >= " + std::to_string(largest));
 }
 
 void print_helpers(CText& out, const EmitOptions& options, const Symbols& symbols,
@@ -366,7 +375,7 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   CText out;
   print_head(out, program, options, "the kernels of the model and the function that runs them.");
   print_includes(out, options, symbols, needs);
-  print_assumptions(out, symbols, needs);
+  print_assumptions(out, options, symbols, needs);
   if (!callers.empty()) print_fixed(out, kNoinline, symbols);
   if (any_constant) print_fixed(out, kRestrict, symbols);
   if (needs.registers) print_fixed(out, kRegisters, symbols);

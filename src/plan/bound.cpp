@@ -33,7 +33,10 @@ Load greatest_load(const Problem& problem, std::span<const int64_t> buffers) {
 }
 
 int64_t forced_height(const Problem& problem, std::span<const int64_t> buffers) {
-  const Instance instance(problem, buffers, {});
+  return forced_height(Instance(problem, buffers, {}));
+}
+
+int64_t forced_height(const Instance& instance) {
   int64_t height = 0;
   for (int64_t i = 0; i < instance.size(); ++i) {
     const Item& item = instance[i];

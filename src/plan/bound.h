@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "plan/items.h"
 #include "plan/plan.h"
 
 namespace ingot::plan {
@@ -26,5 +27,6 @@ Load greatest_load(const Problem& problem, std::span<const int64_t> buffers);
 
 // The greatest end that a fixed offset or a tied group forces by itself.
 int64_t forced_height(const Problem& problem, std::span<const int64_t> buffers);
+int64_t forced_height(const Instance& instance);
 
 }  // namespace ingot::plan

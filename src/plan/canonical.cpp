@@ -19,6 +19,12 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr size_t kRemembered = size_t{1} << 18;
 constexpr int64_t kNodesPerClock = 256;    // between looks at the clock
 constexpr int64_t kSectionsPerNode = 256;  // a node over more sections counts as several
+// Lists of so many pairs take 100 MB; the recursion is as deep as there are items.
+constexpr int64_t kMostPairs = int64_t{1} << 21;
+constexpr int64_t kMostItems = 10'000;
+// Starting over where there are more pairs than the first counts as a node for each of the second.
+constexpr int64_t kFreePairs = 100'000;
+constexpr int64_t kPairsPerNode = 4'000;
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -32,7 +38,8 @@ uint64_t mix(uint64_t x) {
 }  // namespace
 
 bool Canonical::applies(const Instance& instance) {
-  if (!instance.overlaps().empty()) return false;
+  if (!instance.overlaps().empty() || instance.size() > kMostItems) return false;
+  if (instance.num_pairs() > kMostPairs) return false;
   for (int64_t i = 0; i < instance.size(); ++i) {
     const Item& item = instance[i];
     if (item.members.size() > 1 || item.residue != 0) return false;
@@ -44,7 +51,7 @@ bool Canonical::applies(const Instance& instance) {
   return true;
 }
 
-Canonical::Canonical(const Instance& instance) : n_(instance.size()) {
+Canonical::Canonical(const Instance& instance) : instance_(instance), n_(instance.size()) {
   choose_unit(instance);
   for (int64_t i = 0; i < n_; ++i) {
     const Item& item = instance[i];
@@ -175,14 +182,25 @@ void Canonical::reset_items(int64_t height) {
   lowest_ = base_;
   placed_.assign(index(n_), 0);
   support_.assign(index(n_), -1);
+  reset_neighbours();
+}
+
+// The rows of the instance in preorder, each ascending: every item is entered in turn.
+void Canonical::reset_neighbours() {
+  std::vector<int64_t> scratch;
+  std::vector<int64_t> rank(index(n_));
   first_neighbour_.assign(1, 0);
-  neighbours_.clear();
   for (int64_t i = 0; i < n_; ++i) {
-    for (int64_t j = 0; j < n_; ++j)
-      if (i != j && first_[index(i)] < last_[index(j)] && first_[index(j)] < last_[index(i)])
-        neighbours_.push_back(j);
-    first_neighbour_.push_back(static_cast<int64_t>(neighbours_.size()));
+    const int64_t item = order_[index(i)];
+    rank[index(item)] = i;
+    first_neighbour_.push_back(first_neighbour_.back() +
+                               std::ssize(instance_.neighbours(item, scratch)));
   }
+  neighbours_.resize(index(first_neighbour_.back()));
+  std::vector<int64_t> filled(first_neighbour_.begin(), first_neighbour_.end() - 1);
+  for (int64_t j = 0; j < n_; ++j)
+    for (const int64_t other : instance_.neighbours(order_[index(j)], scratch))
+      neighbours_[index(filled[index(rank[index(other)])]++)] = j;
 }
 
 void Canonical::reset_rows() {
@@ -433,7 +451,7 @@ Verdict Canonical::branch(Part part, int64_t from) {
   if (visited_ > limit_) return Verdict::kOutOfNodes;
   if (deadline_ && --until_clock_ <= 0) {
     until_clock_ = kNodesPerClock;
-    if (std::chrono::steady_clock::now() > *deadline_) limit_ = visited_;
+    if (is_over(deadline_)) limit_ = visited_;
   }
   const uint64_t key = key_of(part, from);
   if (failed_[key % kRemembered] == key) return Verdict::kImpossible;
@@ -461,6 +479,7 @@ Verdict Canonical::branch(Part part, int64_t from) {
 Verdict Canonical::search(int64_t height, int64_t nodes, int64_t variant, Deadline deadline) {
   deadline_ = deadline;
   limit_ = visited_ + nodes;
+  visited_ += std::max<int64_t>(0, instance_.num_pairs() - kFreePairs) / kPairsPerNode;
   bool possible = reset(height, variant);
   const Part all{0, num_sections_, 0, static_cast<int64_t>(pool_.size())};
   possible = propagate(all, 0) && possible;

@@ -21,25 +21,24 @@
 // Run times differ wildly with the preorder, so it is varied between short runs; sections that made
 // states fail are blamed and their items come first.
 #pragma once
-#include <chrono>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
+#include "plan/deadline.h"
 #include "plan/items.h"
 
 namespace ingot::plan {
 
 enum class Verdict { kPacked, kImpossible, kOutOfNodes };
 
-using Deadline = std::optional<std::chrono::steady_clock::time_point>;
-
 class Canonical {
  public:
-  // Whether every item is plain, so that this search applies.
+  // Whether every item is plain and few enough are alive together (the search keeps lists of
+  // pairs), so that this search applies.
   static bool applies(const Instance& instance);
 
+  // Keeps a reference to the instance.
   explicit Canonical(const Instance& instance);
 
   // Looks for a packing of at most `height` bytes, visiting at most `nodes` nodes. `variant` (any
@@ -76,6 +75,7 @@ class Canonical {
   std::vector<int64_t> preorder(int64_t variant) const;
   bool reset(int64_t height, int64_t variant);
   void reset_items(int64_t height);
+  void reset_neighbours();
   void reset_rows();
   void set(int64_t& where, int64_t value) {
     trail_.push_back({&where, where});
@@ -95,6 +95,7 @@ class Canonical {
   Verdict solve(Part part, int64_t from);
   Verdict branch(Part part, int64_t from);
 
+  const Instance& instance_;
   int64_t n_ = 0, num_sections_ = 0;
   int64_t unit_ = 1;  // all offsets are multiples of it
   std::vector<Given> given_;

@@ -161,8 +161,7 @@ Verdict Disjunctive::follow(Placement& best, int64_t bound, bool possible) {
 Verdict Disjunctive::search(Placement& best, int64_t bound) {
   visited_ += 1 + static_cast<int64_t>(pairs_.size()) / kPairsPerNode;
   if (visited_ > limit_) return Verdict::kOutOfNodes;
-  if (deadline_ && ++until_clock_ % 64 == 0 && std::chrono::steady_clock::now() > *deadline_)
-    limit_ = visited_;
+  if (deadline_ && ++until_clock_ % 64 == 0 && is_over(deadline_)) limit_ = visited_;
   if (height_of(instance_, bases_) > height_) return Verdict::kImpossible;
   const Break broken = find_break();
   const Mark here = mark();

@@ -13,8 +13,8 @@ namespace ingot::plan {
 namespace {
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-// Above so many pairs only the orders that win most often are tried.
-constexpr int64_t kManyPairs = 2'000'000;
+// Items placed between looks at the clock.
+constexpr int64_t kItemsPerClock = 32;
 // Steps whose direction is tried both ways when one item is placed.
 constexpr size_t kMostOpenSteps = 3;
 
@@ -193,20 +193,45 @@ Placement Placer::place(std::span<const int64_t> order, Fit fit) {
   }
   for (size_t s = 0; any_fixed && s < runs_.size(); ++s)
     if (runs_[s] == Run::kFree) decide(static_cast<int64_t>(s));
-  for (const int64_t item : order) place_one(item, fit);
+  int64_t until_clock = kItemsPerClock;
+  for (size_t k = 0; k < order.size(); ++k) {
+    if (deadline_ && --until_clock == 0) {
+      until_clock = kItemsPerClock;
+      if (is_over(deadline_)) {
+        place_above(order.subspan(k));
+        break;
+      }
+    }
+    place_one(order[k], fit);
+  }
   return {bases_, runs_, height_of(instance_, bases_)};
 }
 
-Placement place_greedily(const Instance& instance, int64_t bound) {
-  std::vector<Order> orders = {Order::kSize,      Order::kArea,     Order::kBreadth, Order::kBegin,
+// What shares no byte with anything is right however the steps run.
+void Placer::place_above(std::span<const int64_t> items) {
+  int64_t top = height_of(instance_, bases_);
+  for (const int64_t item : items) {
+    if (instance_[item].fixed) continue;
+    bases_[index(item)] = instance_[item].align(top);
+    top = bases_[index(item)] + instance_[item].extent;
+  }
+}
+
+Placement place_greedily(const Instance& instance, int64_t bound, int64_t pairs,
+                         Deadline deadline) {
+  // Those that win most often come first.
+  constexpr Order kOrders[] = {Order::kSize,      Order::kArea,     Order::kBreadth, Order::kBegin,
                                Order::kConflicts, Order::kDuration, Order::kEnd};
-  if (instance.num_pairs() > kManyPairs) orders.resize(2);
-  Placer placer(instance);
+  Placer placer(instance, deadline);
   Placement best;
   best.height = kNoLimit;
-  for (const Order order : orders) {
+  const int64_t pairs_each = instance.num_pairs() + instance.size() + 1;
+  for (const Order order : kOrders) {
+    if (best.height != kNoLimit && (pairs < pairs_each || is_over(deadline))) return best;
     const std::vector<int64_t> items = sorted_items(instance, order);
     for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
+      if (best.height != kNoLimit && (pairs < pairs_each || is_over(deadline))) return best;
+      pairs -= pairs_each;
       Placement placement = placer.place(items, fit);
       if (placement.height < best.height) best = std::move(placement);
       if (best.height <= bound) return best;
@@ -215,7 +240,8 @@ Placement place_greedily(const Instance& instance, int64_t bound) {
   return best;
 }
 
-Placement climb(const Instance& instance, Placement best, int64_t bound, int64_t steps) {
+Placement climb(const Instance& instance, Placement best, int64_t bound, int64_t steps,
+                Deadline deadline) {
   const int64_t n = instance.size();
   if (n < 2) return best;
   // Start from the order in which the bases of `best` ascend: replayed, it gives no greater height.
@@ -224,11 +250,11 @@ Placement climb(const Instance& instance, Placement best, int64_t bound, int64_t
   std::ranges::stable_sort(
       order, {}, [&](int64_t i) { return std::pair(!instance[i].fixed, best.bases[index(i)]); });
   Random random;
-  Placer placer(instance);
+  Placer placer(instance, deadline);
   Placement current = placer.place(order, Fit::kFirst);
   if (current.height < best.height) best = current;
   std::vector<int64_t> scratch;
-  for (int64_t step = 0; step < steps && best.height > bound; ++step) {
+  for (int64_t step = 0; step < steps && best.height > bound && !is_over(deadline); ++step) {
     // The bottleneck: from a topmost item down a random chain of supports.
     std::vector<int64_t> position(index(n));
     for (int64_t p = 0; p < n; ++p) position[index(order[index(p)])] = p;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/deadline.h"
 #include "plan/items.h"
 
 namespace ingot::plan {
@@ -24,9 +25,11 @@ std::vector<int64_t> sorted_items(const Instance& instance, Order order);
 // Places items one by one; keeps its working memory between runs.
 class Placer {
  public:
-  explicit Placer(const Instance& instance) : instance_(instance) {}
+  explicit Placer(const Instance& instance, Deadline deadline = {})
+      : instance_(instance), deadline_(deadline) {}
 
-  // Every item of `order` (a permutation of all items) in turn.
+  // Every item of `order` (a permutation of all items) in turn; those that come after the deadline
+  // above all others.
   Placement place(std::span<const int64_t> order, Fit fit);
 
  private:
@@ -36,22 +39,26 @@ class Placer {
   };
   Spot find_spot(int64_t item, Fit fit);
   void place_one(int64_t item, Fit fit);
+  void place_above(std::span<const int64_t> items);
   // Runs the step the only way that is still right; leaves it free if both are.
   void decide(int64_t step);
 
   const Instance& instance_;
+  Deadline deadline_;
   std::vector<int64_t> bases_;  // -1: not yet placed
   std::vector<Run> runs_;
   std::vector<int64_t> scratch_;
   std::vector<Gap> gaps_;
 };
 
-// The lowest placement of all orders and fits (fewer of them where pairs are many), stopping early
-// at `bound`.
-Placement place_greedily(const Instance& instance, int64_t bound);
+// The lowest placement of all orders and fits, or as many of them as look at `pairs` pairs of items
+// and end by the deadline, but one at least; stops early at `bound`.
+Placement place_greedily(const Instance& instance, int64_t bound, int64_t pairs,
+                         Deadline deadline = {});
 
-// Improves `best` by at most `steps` replays with changed orders; stops early at `bound`. The same
-// answer on every machine.
-Placement climb(const Instance& instance, Placement best, int64_t bound, int64_t steps);
+// Improves `best` by at most `steps` replays with changed orders; stops early at `bound`, and at
+// the deadline. Without one, the same answer on every machine.
+Placement climb(const Instance& instance, Placement best, int64_t bound, int64_t steps,
+                Deadline deadline = {});
 
 }  // namespace ingot::plan

@@ -132,29 +132,35 @@ void Instance::add_neighbours() {
   std::vector<int64_t> order(items_.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   std::ranges::stable_sort(order, {}, [&](int64_t i) { return (*this)[i].lifetime.begin; });
-  std::vector<std::vector<int64_t>> rows(items_.size());
-  std::vector<int64_t> live;
-  bool stored = true;
-  for (const int64_t i : order) {
-    if ((*this)[i].members.empty()) continue;
-    const int64_t now = (*this)[i].lifetime.begin;
-    std::erase_if(live, [&](int64_t j) { return (*this)[j].lifetime.end <= now; });
-    for (const int64_t j : live) {
-      if (!meet((*this)[i], (*this)[j])) continue;
-      ++num_pairs_;
-      stored = stored && 2 * num_pairs_ <= kMostStoredNeighbours;
-      if (!stored) continue;
-      rows[index(i)].push_back(j);
-      rows[index(j)].push_back(i);
+  const auto for_each_pair = [&](const auto& visit) {
+    std::vector<int64_t> live;
+    for (const int64_t i : order) {
+      if ((*this)[i].members.empty()) continue;
+      const int64_t now = (*this)[i].lifetime.begin;
+      std::erase_if(live, [&](int64_t j) { return (*this)[j].lifetime.end <= now; });
+      for (const int64_t j : live)
+        if (meet((*this)[i], (*this)[j])) visit(i, j);
+      live.push_back(i);
     }
-    live.push_back(i);
-  }
-  if (!stored) return;
-  first_neighbour_.push_back(0);
-  for (std::vector<int64_t>& row : rows) {
-    std::ranges::sort(row);
-    neighbours_.insert(neighbours_.end(), row.begin(), row.end());
-    first_neighbour_.push_back(static_cast<int64_t>(neighbours_.size()));
+  };
+  // Counted first, so that the rows take no more memory than they need.
+  std::vector<int64_t> begins(items_.size() + 1, 0);
+  for_each_pair([&](int64_t i, int64_t j) {
+    ++num_pairs_;
+    ++begins[index(i) + 1];
+    ++begins[index(j) + 1];
+  });
+  if (2 * num_pairs_ > kMostStoredNeighbours) return;
+  for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+  first_neighbour_ = begins;
+  neighbours_.resize(index(begins.back()));
+  for_each_pair([&](int64_t i, int64_t j) {
+    neighbours_[index(begins[index(i)]++)] = j;
+    neighbours_[index(begins[index(j)]++)] = i;
+  });
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const auto row = neighbours_.begin();
+    std::sort(row + first_neighbour_[i], row + first_neighbour_[i + 1]);
   }
 }
 
@@ -194,8 +200,11 @@ Gap Instance::gap_of(const ItemOverlap& overlap, Run run) const {
 
 void Instance::add_gaps(int64_t i, int64_t j, std::span<const Run> runs,
                         std::vector<Gap>& gaps) const {
+  const std::vector<int64_t>& of_i = overlaps_of_item_[index(i)];
+  const std::vector<int64_t>& of_j = overlaps_of_item_[index(j)];
+  const std::vector<int64_t>& fewer = of_i.size() < of_j.size() ? of_i : of_j;
   const auto overlap_between = [&](const Member& x, const Member& y) -> const ItemOverlap* {
-    for (const int64_t o : overlaps_of_item_[index(j)]) {
+    for (const int64_t o : fewer) {
       const ItemOverlap& overlap = overlaps_[index(o)];
       const int64_t out = (*this)[overlap.output_item].members[index(overlap.output_member)].buffer;
       const int64_t in = (*this)[overlap.input_item].members[index(overlap.input_member)].buffer;

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostChoices = 64;
 // Otherwise so many times the choice is made after the last order found.
 constexpr int64_t kRounds = 20;
+// All merges together order so many steps, where that is fewer.
+constexpr size_t kMostSteps = 50'000;
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -31,10 +33,13 @@ class OrderMerger {
   }
 
   Found run() {
+    const size_t merges = kMostSteps / steps_.size();
+    const size_t most = std::min(kMostChoices, std::max<size_t>(merges, 1));
     size_t num_choices = 1;
     for (const Dying& one : dying_)
-      num_choices = std::min(kMostChoices + 1, num_choices * one.last_readers.size());
-    return num_choices <= kMostChoices ? every_choice(num_choices) : some_choices();
+      num_choices = std::min(most + 1, num_choices * one.last_readers.size());
+    if (num_choices <= most) return every_choice(num_choices);
+    return some_choices(std::clamp<int64_t>(static_cast<int64_t>(merges), 1, kRounds));
   }
 
  private:
@@ -139,10 +144,10 @@ class OrderMerger {
   }
 
   // A bound from costs that are too low for any order, then orders from choices that come true.
-  Found some_choices() {
+  Found some_choices(int64_t rounds) {
     const std::optional<int64_t> bound = merge(false);
     if (!bound) return best_;
-    for (int64_t round = 0; round < kRounds && best_.peak > *bound; ++round) {
+    for (int64_t round = 0; round < rounds && best_.peak > *bound; ++round) {
       if (!choose_as_in(order_)) break;
       merge(true);
     }

@@ -11,9 +11,6 @@
 namespace ingot::plan {
 namespace {
 
-// Hill climbing may look at so many pairs of items in all.
-constexpr int64_t kClimbPairs = 50'000'000;
-constexpr int64_t kMostCanonicalItems = 20'000;
 constexpr int64_t kMostDisjunctivePairs = 20'000;
 // Counting sums of sizes may cost so many steps.
 constexpr int64_t kMostSums = 100'000'000;
@@ -67,7 +64,7 @@ class HeightSearch {
  private:
   bool open() const {
     return packing_.placement.height > packing_.lower_bound && visited() < nodes_ &&
-           (!deadline_ || std::chrono::steady_clock::now() < *deadline_);
+           !is_over(deadline_);
   }
 
   int64_t visited() const { return at_bound_.visited() + above_.visited(); }
@@ -152,19 +149,21 @@ int64_t ReachableHeights::below(int64_t height) const {
 
 Packing pack(const Instance& instance, int64_t bound, const Limits& limits, Deadline deadline) {
   Packing packing;
-  packing.placement = place_greedily(instance, bound);
+  packing.placement = place_greedily(instance, bound, limits.pairs, deadline);
   packing.lower_bound = bound;
   if (packing.placement.height <= bound) return packing;
   const int64_t nodes = limits.search_nodes;
-  const bool plain = Canonical::applies(instance) && instance.size() <= kMostCanonicalItems;
+  const bool plain = Canonical::applies(instance);
   std::optional<HeightSearch> search;
   if (plain && nodes > 0) {
     search.emplace(instance, packing, nodes, deadline);
     search->run_at_bound(std::min(kFirstNodes, nodes / 4));
   }
-  const int64_t affordable = kClimbPairs / (instance.num_pairs() + instance.size() + 1);
+  const int64_t affordable = limits.pairs / (instance.num_pairs() + instance.size() + 1);
   const int64_t steps = std::min(limits.climb_steps, affordable);
-  packing.placement = climb(instance, std::move(packing.placement), packing.lower_bound, steps);
+  if (steps > 0)
+    packing.placement =
+        climb(instance, std::move(packing.placement), packing.lower_bound, steps, deadline);
   if (packing.placement.height <= packing.lower_bound || nodes == 0) return packing;
   if (search) {
     search->run();

@@ -108,6 +108,7 @@ struct Plan {
 struct Limits {
   int64_t search_nodes = 10'000;       // of the exact searches; 0: heuristics only
   int64_t climb_steps = 300;           // replays of the hill climbing
+  int64_t pairs = 4'000'000;           // of buffers, that each heuristic may look at
   std::optional<double> seconds = {};  // wall clock; none by default
 };
 

@@ -10,6 +10,9 @@
 namespace ingot::plan {
 namespace {
 
+// Beyond so many, of buffers too, nothing is tried.
+constexpr size_t kMostPairs = 2'000;
+
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
 // A buffer or a tied group; the ends of its base, which is the offset of its group_offset 0.
@@ -55,8 +58,9 @@ class Refuter {
       placed.push_back(b);
       ends_of_.push_back(add_ends(buffer(b), height));
     }
-    for (size_t i = 0; i < placed.size(); ++i)
-      for (size_t j = 0; j < i; ++j)
+    if (placed.size() > kMostPairs) return;
+    for (size_t i = 0; i < placed.size() && pairs_.size() <= kMostPairs; ++i)
+      for (size_t j = 0; j < i && pairs_.size() <= kMostPairs; ++j)
         if (ends_of_[i] != ends_of_[j] &&
             buffer(placed[i]).lifetime.meets(buffer(placed[j]).lifetime))
           add_pair(placed[j], ends_of_[j], placed[i], ends_of_[i]);
@@ -66,10 +70,10 @@ class Refuter {
   }
 
   std::optional<std::vector<Decision>> run() {
-    constexpr size_t kMostPairs = 2'000;
     constexpr int64_t kMostWork = 20'000'000;  // each node looks at every pair
+    if (ends_of_.size() > kMostPairs || pairs_.size() > kMostPairs) return std::nullopt;
     nodes_left_ = std::min(nodes_left_, kMostWork / (std::ssize(pairs_) + 1));
-    if (pairs_.size() > kMostPairs || !refuted(start_)) return std::nullopt;
+    if (!refuted(start_)) return std::nullopt;
     return std::move(log_);
   }
 

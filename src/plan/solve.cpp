@@ -22,7 +22,7 @@ PoolPlan plan_pool(const Problem& problem, const std::vector<int64_t>& buffers,
                    const Limits& limits, Deadline deadline, Plan& plan) {
   const Instance instance(problem, buffers, plan.directions);
   const Load load = greatest_load(problem, buffers);
-  const int64_t bound = std::max(load.bytes, forced_height(problem, buffers));
+  const int64_t bound = std::max(load.bytes, forced_height(instance));
   const Packing packing = pack(instance, bound, limits, deadline);
   const Placement& best = packing.placement;
   for (int64_t i = 0; i < instance.size(); ++i)
@@ -156,7 +156,7 @@ class Solver {
       constexpr int64_t kMostTries = 6;
       const std::vector<int64_t> above = units_above(pool, *capacity, may_leave);
       if (above.empty()) break;
-      const bool is_last = tries == kMostTries;
+      const bool is_last = tries == kMostTries || is_over(deadline_);
       move_on(is_last ? std::span(above) : std::span(above).first(1), pool);
       if (is_last) {
         planned = plan_of_the_rest(pool);

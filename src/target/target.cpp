@@ -49,7 +49,7 @@ std::vector<Target> make_targets() {
   const Flags helium = {"-mfloat-abi=hard"};  // the core's name implies its FPU and MVE
   const Flags c_flags = {"-O2"};
   return {
-      make("c99", "any C99 compiler", c_flags),
+      make("c99", "any C99 compiler", c_flags, {.has_long_addresses = true}),
       make("cortex-m0plus", "Arm Cortex-M0+ (Armv6-M)", arm("cortex-m0plus", soft),
            {.has_long_multiply = false, .has_unaligned_access = false, .has_float32 = false}),
       make("cortex-m4", "Arm Cortex-M4 with FPU", arm("cortex-m4", fpv4), {.has_dsp = true}),
@@ -62,12 +62,13 @@ std::vector<Target> make_targets() {
       make("rv32imc", "RISC-V RV32IMC", {"-march=rv32imc", "-mabi=ilp32", "-O2"},
            {.has_unaligned_access = false, .has_float32 = false}),
       make("aarch64", "Arm 64 bits (Armv8-A)", {"-march=armv8-a", "-O2", "-ffp-contract=off"},
-           {.has_neon = true}),
+           {.has_neon = true, .has_long_addresses = true}),
       make("x86-64-v3", "x86-64 with AVX2",
-           {"-march=x86-64-v3", "-O2", "-ffp-contract=off", "-Wno-psabi"}, {.has_avx2 = true}),
+           {"-march=x86-64-v3", "-O2", "-ffp-contract=off", "-Wno-psabi"},
+           {.has_avx2 = true, .has_long_addresses = true}),
       make("x86-64-avx512vnni", "x86-64 with AVX-512 VNNI",
            {"-march=x86-64-v4", "-mavx512vnni", "-O2", "-ffp-contract=off", "-Wno-psabi"},
-           {.has_avx2 = true, .has_avx512_vnni = true}),
+           {.has_avx2 = true, .has_avx512_vnni = true, .has_long_addresses = true}),
   };
 }
 

@@ -22,7 +22,8 @@ struct TargetFeatures {
   bool has_avx512_vnni = false;
   bool has_long_multiply = true;  // 32 x 32 -> 64 bits in hardware
   bool has_unaligned_access = true;
-  bool has_float32 = true;  // in hardware
+  bool has_float32 = true;          // in hardware
+  bool has_long_addresses = false;  // 64 bits; of an unknown machine, they may be
 };
 
 // What the C of wide vectors has in place of the general text where the preprocessor's `condition`

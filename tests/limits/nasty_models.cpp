@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "tests/support/tflite_writer.h"
 
@@ -179,6 +183,55 @@ File wide(Shape x_shape, int64_t kernel_width) {
   return w.bytes();
 }
 
+// Each layer reads one of the last few tensors, and some are added; what nothing reads is an
+// output.
+File random_layers(int64_t layers) {
+  TfliteWriter w;
+  uint64_t state = 1;
+  const auto below = [&](size_t bound) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<size_t>(state >> 33U) % bound;
+  };
+  const std::vector<int64_t> widths = {3, 8, 17, 40, 100};
+  std::map<std::pair<size_t, size_t>, int64_t> filters;
+  std::vector<std::pair<int64_t, size_t>> made = {{w.input("x", int8({1, 3})), 0}};
+  std::set<int64_t> unread;
+  const auto last = [&](size_t count) {
+    return made[made.size() - 1 - below(std::min(count, made.size()))];
+  };
+  for (int64_t i = 0; i < layers; ++i) {
+    const auto [x, from] = last(12);
+    const size_t to = below(widths.size());
+    const auto [filter, is_new] = filters.try_emplace({from, to}, 0);
+    if (is_new) {
+      filter->second = w.constant(fmt::format("w{}_{}", from, to),
+                                  {DType::kInt8, {widths[to], widths[from]}, per_tensor(0.01F, 0)},
+                                  zeros(widths[from] * widths[to]));
+    }
+    const int64_t y = w.fully_connected(fmt::format("y{}", i), x, filter->second, kAbsent, kQ);
+    unread.erase(x);
+    unread.insert(y);
+    const auto [other, width] = last(30);
+    made.emplace_back(y, to);
+    if (width != to || other == x) continue;
+    const int64_t z = w.add(fmt::format("z{}", i), y, other, kQ);
+    unread.erase(y);
+    unread.erase(other);
+    unread.insert(z);
+    made.emplace_back(z, to);
+  }
+  for (const int64_t y : unread) w.output(y);
+  return w.bytes();
+}
+
+File dense(int64_t rows) {
+  TfliteWriter w;
+  const int64_t x = w.input("x", int8({rows, 8}));
+  const int64_t filter = w.constant("w", {DType::kInt8, {8, 8}, per_tensor(0.01F, 0)}, zeros(64));
+  w.output(w.fully_connected("y", x, filter, kAbsent, kQ));
+  return w.bytes();
+}
+
 File scales_of(int64_t channels, int64_t readers) {
   TfliteWriter w;
   Quantization per_channel;
@@ -224,6 +277,19 @@ std::vector<NastyModel> large_models() {
       {"too many pieces", [] { return concatenation(5000); }, "5001 inputs and outputs"},
       // K09.
       {"many tensors alive together", [] { return alive_together(5000); }, "", 6},
+      {"many tensors in the arena",
+       [] { return alive_together(5000); },
+       "",
+       4,
+       "c99",
+       {"--io", "arena", "--reuse-inputs"}},
+      {"many small layers", [] { return random_layers(6000); }, "", 4, "c99", {"--io", "arena"}},
+      {"an arena beyond 32-bit addresses",
+       [] { return convolutions(6, 1 << 15, 1 << 15); },
+       "with the 32-bit addresses of cortex-m4",
+       2,
+       "cortex-m4",
+       {"--io", "arena"}},
       {"too many tensors alive together", [] { return alive_together(12000); },
        "pairs of tensors are alive together"},
       {"many different kernels", [] { return different_kernels(2000); }, "", 8},
@@ -278,6 +344,7 @@ std::vector<NastyModel> scheduled_models() {
                              "x86-64-v3", "x86-64-avx512vnni"}) {
     const std::string to = std::string(" for ") + target;
     rows.push_back({"a line" + to, [] { return wide({1, 1, 1 << 28, 3}, 3); }, "", 2, target});
+    rows.push_back({"rows" + to, [] { return dense(100000007); }, "", 2, target});
     rows.push_back({"an image" + to,
                     [] {
                       return wide({1, 1 << 14, 1 << 14, 3}, 5);

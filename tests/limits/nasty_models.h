@@ -16,6 +16,7 @@ struct NastyModel {
   std::string message = {};
   int64_t seconds = 2;  // of the processor, at most, in a release
   std::string target = "c99";
+  std::vector<std::string> options = {};
 };
 // For messages of tests.
 inline void PrintTo(const NastyModel& model, std::ostream* out) { *out << model.name; }
