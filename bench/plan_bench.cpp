@@ -33,7 +33,8 @@ void print_row(const std::string& name, const Problem& problem, double seconds) 
   const auto greedy = [&](Order order) {
     return placer.place(sorted_items(instance, order), Fit::kBest).height;
   };
-  const Placement climbed = climb(instance, place_greedily(instance, load), load, 10'000);
+  const Placement climbed =
+      climb(instance, place_greedily(instance, load, INT64_MAX), load, 10'000);
   const std::clock_t start = std::clock();
   const Plan plan = solve(problem, {.search_nodes = INT64_MAX, .seconds = seconds});
   const double used = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

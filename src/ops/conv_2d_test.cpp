@@ -297,7 +297,9 @@ TEST(Conv2D, Limits) {
   EXPECT_THAT(reference_output<int8_t>(node), ElementsAre(21));
   EXPECT_EQ(disagreement(node), "");
   node.inputs[2] = bias({2147483647 - 128 * 128 + 1});
-  EXPECT_EQ(refusal(node), "no sum of products can leave the range of int32");
+  EXPECT_EQ(
+      refusal(node),
+      "the magnitudes of an output's products and of its int32 bias add up to at most 2147483647");
 }
 
 TEST(Conv2D, CountsMultiplyAccumulates) {

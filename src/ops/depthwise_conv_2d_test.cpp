@@ -190,7 +190,9 @@ TEST(DepthwiseConv2D, Limits) {
   EXPECT_EQ(refusal(node), "");
   EXPECT_EQ(disagreement(node), "");
   node.inputs[2].bytes = Bytes::of(std::vector<int32_t>{0, -2147483647 + 2 * 255 * 127 - 1});
-  EXPECT_EQ(refusal(node), "no sum of products can leave the range of int32");
+  EXPECT_EQ(
+      refusal(node),
+      "the magnitudes of an output's products and of its int32 bias add up to at most 2147483647");
 }
 
 TEST(DepthwiseConv2D, CountsMultiplyAccumulates) {

@@ -188,7 +188,9 @@ TEST(FullyConnected, Limits) {
   EXPECT_EQ(refusal(node), "");
   EXPECT_EQ(disagreement(node), "");
   node.inputs[2].bytes = Bytes::of(std::vector<int32_t>{2147483647 - 255 * 128 + 1});
-  EXPECT_EQ(refusal(node), "no sum of products can leave the range of int32");
+  EXPECT_EQ(
+      refusal(node),
+      "the magnitudes of an output's products and of its int32 bias add up to at most 2147483647");
 }
 
 TEST(FullyConnected, CountsMultiplyAccumulates) {

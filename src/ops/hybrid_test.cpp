@@ -153,7 +153,9 @@ TEST(Hybrid, SumsMustFit) {
   node.inputs = {
       random_input(float_type({1, depth + 1})),
       constant(int8_type({1, depth + 1}), Weights(static_cast<size_t>(depth + 1), -128))};
-  EXPECT_EQ(refusal(node), "no sum of products can leave the range of int32");
+  EXPECT_EQ(
+      refusal(node),
+      "the magnitudes of an output's products and of its int32 bias add up to at most 2147483647");
 }
 
 TEST(Hybrid, OtherTypesAreRefused) {

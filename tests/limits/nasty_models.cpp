@@ -280,7 +280,7 @@ std::vector<NastyModel> large_models() {
       {"many tensors in the arena",
        [] { return alive_together(5000); },
        "",
-       4,
+       8,
        "c99",
        {"--io", "arena", "--reuse-inputs"}},
       {"many small layers", [] { return random_layers(6000); }, "", 4, "c99", {"--io", "arena"}},
@@ -324,7 +324,7 @@ std::vector<NastyModel> large_models() {
        },
        "is larger than"},
       // K08.
-      {"layers on constants", [] { return constant_layers(60, 2048); }},
+      {"layers on constants", [] { return constant_layers(40, 2048); }},
       {"a huge window over a constant", [] { return constant_pool(); }},
       {"huge dilation", [] { return dilated(kMaxInt / 8); }},
       {"too large a dilation", [] { return dilated(kMaxInt); }, "the dilation is 2147483647"},
@@ -332,9 +332,9 @@ std::vector<NastyModel> large_models() {
       {"convolutions of long lines", [] { return convolutions(8, 1, 1 << 29); }},
       {"too many multiplications", [] { return convolutions(300, 1 << 15, 1 << 15); },
        "multiply-accumulates"},
-      {"many scales", [] { return scales_of(250000, 2); }},
-      {"too many scales", [] { return scales_of(250000, 3); }, "scales, at most"},
-      {"half precision", [] { return half_weights(32); }},
+      {"many scales", [] { return scales_of(125000, 2); }},
+      {"too many scales", [] { return scales_of(125000, 3); }, "scales, at most"},
+      {"half precision", [] { return half_weights(32); }, "", 4},
   };
 }
 

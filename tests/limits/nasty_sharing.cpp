@@ -209,7 +209,7 @@ std::vector<NastyModel> sharing_models() {
        "the constants up to here"},
       {"one vector, too many constants", [] { return one_constant(1000, 1 << 18, false); },
        "the constants up to here"},
-      {"one constant, many readers", [] { return readers(250); }, "", 3},
+      {"one constant, many readers", [] { return readers(250); }, "", 5},
       {"one constant, too many readers", [] { return readers(300); },
        "bytes of constants, at most"},
   };
