@@ -8,8 +8,8 @@
 # sample networks. A line for every run is appended to build-fuzz/log (docs/fuzzing.md says what
 # they add up to). Ends with 1, and the offending input in build-fuzz/findings, at a finding.
 #
-# The 2 s are counted by the targets (tests/fuzz/processor_limit.h): on a busy machine, libFuzzer's
-# -timeout, which looks at the clock on the wall, finds nothing but that.
+# The 2 s (10 s with sanitizers) are counted by the targets (tests/fuzz/processor_limit.h): on a busy
+# machine, libFuzzer's -timeout, which looks at the clock on the wall, finds nothing but that.
 #
 # --mutants: instead, models with one thing changed become C, which is built with the sanitizers and
 # run between guard bytes, until SECONDS are over.
@@ -62,7 +62,7 @@ for target in "${targets[@]}"; do
     chunk=$((left < 1200 ? left : 1200))
     log=$folder/$target.txt
     TIMEFORMAT='%U %S'
-    used=$({ time "$folder/tests/$target" $folder/corpus -max_total_time="$chunk" -timeout=120 -report_slow_units=100 \
+    used=$({ time "$folder/tests/$target" $folder/corpus -max_total_time="$chunk" -timeout=1200 -report_slow_units=100 \
       -rss_limit_mb=512 -max_len=65536 -artifact_prefix="$folder/findings/$target-" \
       -print_final_stats=1 >"$log" 2>&1; } 2>&1 | awk '{ print int($1 + $2) }') || true
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
