@@ -2,6 +2,7 @@
 // Expressions over wide vectors as C.
 #include "emit/expr_printer.h"
 #include "emit/literals.h"
+#include "loop/limited.h"
 #include "support/check.h"
 
 namespace ingot {
@@ -121,30 +122,13 @@ ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Pack& e, Type type) {
   return {code + ")", kPrimary, type.dtype};
 }
 
-namespace {
-
-// The v of min(max(v, the least value of `dtype`), the greatest); nullptr if it is none.
-Expr limited_to(const Expr& e, DType dtype) {
-  const auto is_all = [](const Expr& value, int64_t x) {
-    const auto* all = loop::as<loop::Cast>(value);
-    const auto* literal = all ? loop::as<loop::IntLit>(all->a) : nullptr;
-    return literal && literal->value == x;
-  };
-  const auto* upper = loop::as<loop::BinaryExpr>(e);
-  const auto* lower = upper ? loop::as<loop::BinaryExpr>(upper->a) : nullptr;
-  if (!lower || upper->op != BinaryOp::kMin || lower->op != BinaryOp::kMax) return nullptr;
-  if (!is_all(upper->b, highest(dtype)) || !is_all(lower->b, lowest(dtype))) return nullptr;
-  return lower->a;
-}
-
-}  // namespace
-
 std::string ExprPrinter::print_vector_store(const std::string& element, const Expr& value) {
   needs_.string = true;
   const auto* narrowed = loop::as<loop::Cast>(value);
   if (narrowed && is_wide(narrowed->a->type)) {
-    if (const Expr v =
-            is_integer(value->type.dtype) ? limited_to(narrowed->a, value->type.dtype) : nullptr) {
+    if (const Expr v = is_integer(value->type.dtype)
+                           ? loop::limited_to(narrowed->a, value->type.dtype)
+                           : nullptr) {
       return needs_.vectors.store_saturated(v->type, value->type) + "(&" + element + ", " +
              print(v) + ");";
     }

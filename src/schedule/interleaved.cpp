@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "loop/limited.h"
 #include "loop/rewrite.h"
 #include "schedule/block.h"
+#include "schedule/rearranged.h"
 
 namespace ingot {
 
-using loop::BinaryOp;
 using loop::Block;
 using loop::Expr;
 using loop::Type;
@@ -65,19 +66,6 @@ bool ends_with_a_byte(const Block& finish) {
                      [](const loop::Stmt& s) { return std::holds_alternative<loop::Let>(s.kind); });
 }
 
-// The v of min(max(v, -128), 127) in all lanes; nullptr if it is none.
-Expr unlimited(const Expr& e) {
-  const auto is_all = [](const Expr& value, int64_t x) {
-    const auto* all = loop::as<loop::Cast>(value);
-    const auto* literal = all ? loop::as<loop::IntLit>(all->a) : nullptr;
-    return literal && literal->value == x;
-  };
-  const auto* upper = loop::as<loop::BinaryExpr>(e);
-  const auto* lower = upper ? loop::as<loop::BinaryExpr>(upper->a) : nullptr;
-  if (!lower || upper->op != BinaryOp::kMin || lower->op != BinaryOp::kMax) return nullptr;
-  return is_all(upper->b, 127) && is_all(lower->b, -128) ? lower->a : nullptr;
-}
-
 }  // namespace
 
 std::vector<int64_t> interleaved_order(int64_t count) {
@@ -126,15 +114,10 @@ void add_interleaved(Rescheduled& out,
   for (const auto& [before, after] : tables) {
     const auto param = std::ranges::find(out.kernel.params, before, &loop::Param::name);
     param->name = after;
-    const auto size = static_cast<size_t>(size_in_bytes(param->dtype));
+    const int64_t size = size_in_bytes(param->dtype);
     const std::vector<int64_t> order = interleaved_order(param->num_elements);
     out.constants.push_back(derived(after, before, [order, size](const Bytes& table) {
-      std::vector<uint8_t> bytes;
-      for (const int64_t i : order) {
-        const auto element = table.view().subspan(static_cast<size_t>(i) * size, size);
-        bytes.insert(bytes.end(), element.begin(), element.end());
-      }
-      return Bytes(std::move(bytes));
+      return rearranged(table, order, size);
     }));
   }
 }
@@ -167,8 +150,8 @@ std::optional<Block> stored_together(Block even, Block odd) {
   const auto* b = loop::as<loop::Cast>(second->value);
   const Type half{DType::kInt32, kInterleaved / 2};
   if (!a || !b || a->a->type != half || b->a->type != half) return std::nullopt;
-  const Expr a_limited = unlimited(a->a);
-  const Expr b_limited = unlimited(b->a);
+  const Expr a_limited = loop::limited_to(a->a, DType::kInt8);
+  const Expr b_limited = loop::limited_to(b->a, DType::kInt8);
   const bool is_limited = a_limited && b_limited;
   Expr value = loop::call("paired_x8", lanes,
                           {is_limited ? a_limited : a->a, is_limited ? b_limited : b->a});

@@ -10,6 +10,7 @@
 #include "loop/simplify.h"
 #include "schedule/block.h"
 #include "schedule/columns.h"
+#include "schedule/rearranged.h"
 #include "support/arithmetic.h"
 
 namespace ingot {
@@ -237,19 +238,10 @@ class ScalarBuilder {
     std::vector<int64_t> source = packed_order();
     w->name = packed_;
     w->num_elements = static_cast<int64_t>(source.size());
-    const auto size = static_cast<size_t>(size_in_bytes(c_.w.dtype));
-    out.constants.push_back(
-        {packed_, {c_.w.buffer}, [source, size](const std::vector<Bytes>& from_call) {
-           const Bytes& weights = from_call.front();
-           std::vector<uint8_t> bytes(source.size() * size, 0);
-           for (size_t i = 0; i < source.size(); ++i) {
-             if (source[i] < 0) continue;
-             const auto from = static_cast<size_t>(source[i]) * size;
-             std::copy_n(weights.view().begin() + static_cast<int64_t>(from), size,
-                         bytes.begin() + static_cast<int64_t>(i * size));
-           }
-           return Bytes(std::move(bytes));
-         }});
+    const int64_t size = size_in_bytes(c_.w.dtype);
+    out.constants.push_back(derived(packed_, c_.w.buffer, [source, size](const Bytes& weights) {
+      return rearranged(weights, source, size);
+    }));
   }
 
   std::vector<int64_t> packed_order() const {

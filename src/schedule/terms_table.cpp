@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schedule/rearranged.h"
+
 namespace ingot {
 
 int64_t TermsTable::num_terms() const {
@@ -67,16 +69,9 @@ void TermsTable::pack(Rescheduled& out, const std::string& name) const {
   const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
   w->name = name;
   w->num_elements = static_cast<int64_t>(source.size());
-  const auto size = static_cast<size_t>(size_in_bytes(c_.w.dtype));
+  const int64_t size = size_in_bytes(c_.w.dtype);
   out.constants.push_back(derived(name, c_.w.buffer, [source, size](const Bytes& weights) {
-    std::vector<uint8_t> bytes(source.size() * size, 0);
-    for (size_t i = 0; i < source.size(); ++i) {
-      if (source[i] < 0) continue;
-      const auto from = static_cast<size_t>(source[i]) * size;
-      std::copy_n(weights.view().begin() + static_cast<int64_t>(from), size,
-                  bytes.begin() + static_cast<int64_t>(i * size));
-    }
-    return Bytes(std::move(bytes));
+    return rearranged(weights, source, size);
   }));
 }
 

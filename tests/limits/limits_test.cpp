@@ -93,7 +93,7 @@ TEST_P(Limits, Hold) {
   fmt::print("{}: {:.2f} s, {} MiB\n", row.name, run.seconds, run.megabytes);
   ASSERT_TRUE(WIFEXITED(run.status)) << "signal " << WTERMSIG(run.status);
   const bool is_refused = !row.message.empty();
-  EXPECT_EQ(WEXITSTATUS(run.status) != 0, is_refused) << run.errors.substr(0, 2000);
+  EXPECT_EQ(WEXITSTATUS(run.status), is_refused ? row.exit_code : 0) << run.errors.substr(0, 2000);
   EXPECT_THAT(run.errors, ::testing::HasSubstr(row.message));
   EXPECT_LT(run.seconds, static_cast<double>(row.seconds * kSlowness));
 }

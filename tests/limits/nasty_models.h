@@ -17,6 +17,7 @@ struct NastyModel {
   int64_t seconds = 2;  // of the processor, at most, in a release
   std::string target = "c99";
   std::vector<std::string> options = {};
+  int exit_code = 1;  // where there is a message
 };
 // For messages of tests.
 inline void PrintTo(const NastyModel& model, std::ostream* out) { *out << model.name; }
