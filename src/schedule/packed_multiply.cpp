@@ -11,6 +11,7 @@
 #include "schedule/block.h"
 #include "schedule/columns.h"
 #include "schedule/packed_words.h"
+#include "schedule/window_classes.h"
 #include "support/arithmetic.h"
 
 namespace ingot {

@@ -51,31 +51,4 @@ std::vector<loop::Function> packed_functions();
 std::vector<loop::Expr> take_apart(const std::vector<loop::Expr>& words, int64_t channels,
                                    std::set<std::string>& names, loop::Block& out);
 
-// Positions at which the same terms of the sums are inside are of one class.
-class WindowClasses {
- public:
-  // nullopt if there are so many that a table of them would be too large.
-  static std::optional<WindowClasses> of(const std::vector<SumRange>& ranges);
-
-  int64_t count() const;
-  int64_t full() const;     // the class where all terms are inside
-  loop::Expr expr() const;  // the class at a position
-  // By class and term.
-  std::vector<std::vector<bool>> terms_inside() const;
-
- private:
-  std::vector<SumRange> ranges_;
-  std::vector<std::vector<Span>> kinds_;  // the different spans of each range
-};
-
-// The variables of `axes` at the number whose digits they are, the last one the lowest.
-template <class Extent>
-void set_digits(std::map<std::string, int64_t>& at, const std::vector<LoopRange>& axes,
-                int64_t number, const Extent& extent) {
-  for (size_t a = axes.size(); a-- > 0;) {
-    at[axes[a].variable] = number % extent(a);
-    number /= extent(a);
-  }
-}
-
 }  // namespace ingot

@@ -2,6 +2,7 @@
 // The output positions of a contraction: the outer loops over which the constant factor does not
 // change, and where at the borders the sums are shorter.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,5 +39,16 @@ std::optional<std::vector<SumRange>> ranges_of_sums(const Contraction& c);
 // The values of an outer loop at which every sum that depends on it is full: the longest run of
 // them.
 Span full_positions(const std::vector<SumRange>& sums, const std::string& variable, int64_t extent);
+
+// Sets the variables of `axes` to the digits of `number`, the last one the lowest; `extent` gives
+// the base of the digit at a place.
+template <class Extent>
+void set_digits(std::map<std::string, int64_t>& at, const std::vector<LoopRange>& axes,
+                int64_t number, const Extent& extent) {
+  for (size_t a = axes.size(); a-- > 0;) {
+    at[axes[a].variable] = number % extent(a);
+    number /= extent(a);
+  }
+}
 
 }  // namespace ingot

@@ -251,10 +251,10 @@ class ScalarBuilder {
     for (const LoopRange& g : channels_) outer *= *g.extent();
     std::vector<int64_t> order;
     for (int64_t o = 0; o < outer; ++o) {
-      set(at, channels_, o, [&](size_t i) { return *channels_[i].extent(); });
+      set_digits(at, channels_, o, [&](size_t i) { return *channels_[i].extent(); });
       for (int64_t first = 0; first < num_groups() * group_; first += group_) {
         for (int64_t t = 0; t < num_terms(); ++t) {
-          set(at, c_.sums, t, [&](size_t i) { return ranges_[i].full.end; });
+          set_digits(at, c_.sums, t, [&](size_t i) { return ranges_[i].full.end; });
           for (int64_t k = first; k < first + group_; ++k) {
             at[channel_.variable] = k;
             order.push_back(k < *channel_.extent() ? c_.w.index.at(at) : -1);
@@ -263,16 +263,6 @@ class ScalarBuilder {
       }
     }
     return order;
-  }
-
-  // The variables of `axes` at the number whose digits they are, the last one the lowest.
-  template <class Extent>
-  static void set(std::map<std::string, int64_t>& at, const std::vector<LoopRange>& axes,
-                  int64_t number, const Extent& extent) {
-    for (size_t a = axes.size(); a-- > 0;) {
-      at[axes[a].variable] = number % extent(a);
-      number /= extent(a);
-    }
   }
 
   const loop::Kernel& kernel_;

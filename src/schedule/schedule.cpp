@@ -121,6 +121,11 @@ std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
       return schedule_scalar_block(kernel, reverse, shape);
     });
   }
+  if (const std::optional<RowShape> shape = row_shape_of(target)) {
+    rules.emplace_back([shape](const loop::Kernel& kernel, bool reverse) {
+      return schedule_channel_rows(kernel, reverse, *shape);
+    });
+  }
   return rules;
 }
 

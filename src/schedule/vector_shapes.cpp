@@ -115,4 +115,8 @@ std::optional<TermShape> term_shape_of(const Target& target) {
   return shape;
 }
 
+std::optional<RowShape> row_shape_of(const Target& target) {
+  return target.is_portable() ? std::optional(RowShape{}) : std::nullopt;
+}
+
 }  // namespace ingot

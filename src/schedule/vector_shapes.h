@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the vector schedules are cut for each target with vectors: by its registers and instructions.
+// How the schedules for vectors are cut for each target: by its registers and instructions, or by
+// what compilers of unknown machines make of them.
 #pragma once
 #include <optional>
 
+#include "schedule/channel_rows.h"
 #include "schedule/vector_dot.h"
 #include "schedule/vector_terms.h"
 #include "target/target.h"
@@ -11,5 +13,6 @@ namespace ingot {
 
 std::optional<DotShape> dot_shape_of(const Target& target);
 std::optional<TermShape> term_shape_of(const Target& target);
+std::optional<RowShape> row_shape_of(const Target& target);
 
 }  // namespace ingot
