@@ -11,6 +11,7 @@
 #include "assay/lexer.h"
 #include "driver/compile.h"
 #include "support/check.h"
+#include "target/target.h"
 #include "tests/support/random_network.h"
 #include "tests/support/sample_models.h"
 
@@ -424,6 +425,26 @@ TEST(Assay, AcceptsWhatTheCompilerWrites) {
         EXPECT_EQ(verdict(text_of(*compiled, ".json"), text_of(*compiled, ".loops")), "")
             << model.name << (io_in_arena ? ", io in the arena" : "")
             << (reuse_inputs ? ", inputs reused" : "");
+      }
+    }
+  }
+}
+
+// Nothing is left to read of layers whose outputs are constant.
+TEST(Assay, AcceptsConstantLayersOnEveryTarget) {
+  const SampleModel model = constant_layers();
+  for (const Target& target : all_targets()) {
+    for (const bool reuse_inputs : {false, true}) {
+      const Result<Compiled> compiled = compile(
+          model.file, {.name = "m",
+                       .target = target.name,
+                       .io = reuse_inputs ? EmitOptions::Io::kArena : EmitOptions::Io::kCaller,
+                       .reuse_inputs = reuse_inputs});
+      ASSERT_TRUE(compiled.has_value());
+      const std::string loops = text_of(*compiled, ".loops");
+      EXPECT_EQ(verdict(text_of(*compiled, ".json"), loops), "") << target.name;
+      for (const char* table : {"buffer b_weights", "buffer dense_weights"}) {
+        EXPECT_EQ(loops.find(table), std::string::npos) << target.name << ": " << table;
       }
     }
   }
