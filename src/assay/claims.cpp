@@ -21,6 +21,21 @@ bool is_same_text(const std::string& json, const std::string& loops) {
   return ascii(json) == ascii(loops);
 }
 
+void expect_same(const Json& stated, const Json& expected, const std::string& of) {
+  for (const auto& [key, value] : std::get<JsonObject>(expected.value)) {
+    const Json& own = stated[key];
+    bool same = own.value.index() == value.value.index() && own.number() == value.number() &&
+                own.array().size() == value.array().size() &&
+                is_same_text(own.text(), value.text());
+    same = same || (value.text().empty() &&
+                    value.value.index() == Json{std::string()}.value.index() && own.is_null());
+    if (!same) throw Lie("the JSON states another " + key + " of " + of);
+    for (size_t i = 0; i < value.array().size(); ++i) {
+      expect_same(own.array()[i], value.array()[i], key + " " + std::to_string(i) + " of " + of);
+    }
+  }
+}
+
 namespace {
 
 bool are_integers(const Json& json, const std::vector<int64_t>& numbers) {

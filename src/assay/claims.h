@@ -13,6 +13,9 @@ namespace ingot::assay {
 void expect(bool holds, const std::string& otherwise);
 // Bytes beyond ASCII may be written differently, or as what replaces them.
 bool is_same_text(const std::string& json, const std::string& loops);
+// That the members of `expected`, an object, are those of `stated`: numbers, texts (an empty one
+// may lack), nothing, and arrays of such objects.
+void expect_same(const Json& stated, const Json& expected, const std::string& of);
 // Names, ports, operators, sums of bytes and multiplications, order.
 void check_listing(const Json& json, const Loops& loops);
 

@@ -20,6 +20,6 @@ namespace ingot::assay {
 //    value, outputs are whole in the end, and no stated distance is below what the run shows;
 //  - the lower bound follows from its witness, and what is called optimal is as low as the bound.
 // Throws TooLarge (assay/machine.h) where that cannot be said within reasonable time and memory.
-std::string find_lie(const Json& json, const Loops& loops);
+std::string find_lie(const Json& json, Loops loops);
 
 }  // namespace ingot::assay

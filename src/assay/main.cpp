@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "assay/judge.h"
 #include "assay/lexer.h"
@@ -66,8 +67,8 @@ int judge(const std::filesystem::path& argument) {
     std::fprintf(stderr, "assay: %s cannot be read or is no NAME.json\n", path.c_str());
     return kUnreadable;
   }
-  const ingot::assay::Loops loops = ingot::assay::read_loops(slurp(loops_path));
-  const std::string lie = ingot::assay::find_lie(*json, loops);
+  ingot::assay::Loops loops = ingot::assay::read_loops(slurp(loops_path));
+  const std::string lie = ingot::assay::find_lie(*json, std::move(loops));
   if (!lie.empty()) {
     std::printf("%s: wrong: %s\n", path.c_str(), lie.c_str());
     return kDifferent;

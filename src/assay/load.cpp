@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assay/load.h"
+
+#include <algorithm>
+
+namespace ingot::assay {
+namespace {
+
+// What moves as one is a line.
+Pieces pieces_of(const std::vector<Life>& lives, int64_t cell_bytes) {
+  std::vector<Stretch> stretches;
+  for (const Life& life : lives) {
+    const int64_t begin = floor_div(begin_in_unit(*life.buffer), cell_bytes);
+    const int64_t cells = -floor_div(-life.buffer->size_bytes, cell_bytes);
+    stretches.push_back({unit_of(*life.buffer), begin, begin + cells});
+  }
+  return Pieces(stretches);
+}
+
+}  // namespace
+
+Load::Load(const Layout& layout, const Distances& distances, Least Pair::*least, int64_t cell_bytes)
+    : layout_(layout),
+      least_(least),
+      cell_bytes_(cell_bytes),
+      pieces_(pieces_of(layout.lives, cell_bytes)) {
+  for (const Pair& pair : distances.all()) pairs_.emplace(pair.step, &pair);
+}
+
+// The last cell of one buffer may stick out of the arena.
+int64_t Load::of(const std::set<size_t>& lives, int64_t call, const Counts& counts) const {
+  std::set<size_t> pieces;
+  int64_t padding = 0;
+  for (const size_t i : lives) {
+    if (layout_.lives[i].region == nullptr) continue;
+    pieces.insert(pieces_.of[i].begin(), pieces_.of[i].end());
+    padding = std::max(padding, cells(i) * cell_bytes_ - layout_.lives[i].buffer->size_bytes);
+  }
+  int64_t total = -saved(lives, call, counts);
+  for (const size_t p : pieces) total += pieces_.lengths[p];
+  return std::max<int64_t>(0, total * cell_bytes_ - padding);
+}
+
+// In cells: as much as pairs may share, at most the whole output where inputs are older than
+// outputs (else two outputs might count each other's bytes).
+int64_t Load::saved(const std::set<size_t>& lives, int64_t call, const Counts& counts) const {
+  std::map<size_t, int64_t> by_output;
+  int64_t others = 0;
+  const auto [first, last] = pairs_.equal_range(call);
+  for (auto at = first; at != last; ++at) {
+    const Pair& pair = *at->second;
+    if (!lives.contains(pair.output) || !lives.contains(pair.input)) continue;
+    if (counts && !counts(pair)) continue;
+    const Life& output = layout_.lives[pair.output];
+    const Life& input = layout_.lives[pair.input];
+    const bool is_tied = output.buffer->tie_group >= 0 || input.buffer->tie_group >= 0;
+    (input.begin < output.begin && !is_tied ? by_output[pair.output] : others) +=
+        most_shared(pair.*least_, cells(pair.output), cells(pair.input), cell_bytes_);
+  }
+  for (const auto& [output, shared] : by_output) others += std::min(shared, cells(output));
+  return others;
+}
+
+}  // namespace ingot::assay
