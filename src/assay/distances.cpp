@@ -65,7 +65,7 @@ void Distances::add_stated(const Json& json) {
   bool is_read = false;
   for (const Use& use : layout_.uses[static_cast<size_t>(pair.step)]) {
     is_written |= use.writes && !use.reads && use.life == pair.output;
-    is_read |= use.reads && !use.writes && contains(*layout_.lives[use.life].buffer, *dies.buffer);
+    is_read |= use.reads && !use.writes && std::ranges::count(layout_.parts[use.life], pair.input);
   }
   refuse_if(!is_written || !is_read,
             {title, " is of buffers that its step does not write and read"});
@@ -155,16 +155,22 @@ void Distances::check(const Pair& pair, Direction runs) const {
   const Life& out = layout_.lives[pair.output];
   const Life& in = layout_.lives[pair.input];
   if (out.begin != pair.step || in.end != pair.step + 1 || in.is_kept) return;
+  const int64_t y = out.buffer->size_bytes;
+  const int64_t x = in.buffer->size_bytes;
   const bool is_tied = out.buffer->tie_group >= 0 || in.buffer->tie_group >= 0;
+  const std::string title = title_of(pair);
   for (const Direction d : {kForward, kReverse}) {
-    const int64_t apart = (d == kForward ? out : in).buffer->size_bytes;  // they do not overlap
     const int64_t needed = *pair.needed[d];
+    const int64_t apart = d == kForward ? y : x;  // they do not overlap
     const int64_t is = pair.stated[d].value_or(d == runs ? apart : needed);
-    const std::string title = title_of(pair) + (d == runs ? "" : ", turned round,") + " is " +
-                              std::to_string(is) + ", but ";
-    refuse_if(d == runs && is < needed, {title, "the run needs ", std::to_string(needed)});
-    refuse_if(!is_tied && is > needed, {title, std::to_string(needed), " is enough"});
+    const std::string said = (d == runs ? " is " : ", turned round, is ") + std::to_string(is);
+    refuse_if(d == runs && is < needed,
+              {title, said, ", but the run needs ", std::to_string(needed)});
+    refuse_if(!is_tied && is > needed,
+              {title, said, ", but ", std::to_string(needed), " is enough"});
   }
+  refuse_if(!is_tied && most_shared(pair.stated, y, x, 1) < most_shared(pair.needed, y, x, 1),
+            {title, " leaves out the direction in which more can be shared"});
 }
 
 std::string Distances::title_of(const Pair& pair) const {

@@ -56,9 +56,9 @@ class Distances {
   // What the run shall show, in the order of all().
   std::vector<Distance> wanted() const;
   // Throws if a stated distance is below what the run has shown, of the direction in which the call
-  // runs, or above it, of either; what does not belong to a tied group must be stated where one
-  // begins in the step in which the other ends. (Of the other direction nothing need be stated: the
-  // call may not be able to run so. But then it must be of no use.)
+  // runs. What belongs to no tied group, and begins and ends in one step, must be stated; no
+  // distance may be above what the run shows, of either direction, nor lack where it would let more
+  // be shared.
   void set_needed(const std::vector<Distance>& seen);
 
  private:

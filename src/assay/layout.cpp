@@ -12,25 +12,6 @@ namespace {
 
 using Span = std::pair<int64_t, int64_t>;
 
-std::string memory_of_port(const std::string& port) { return "caller's " + port; }
-
-void lend_ports(Loops& loops, const Json& options) {
-  const bool io_in_arena = options["io"].text() == "arena";
-  for (Buffer& b : loops.buffers) {
-    const bool is_outside = is_callers(b) && !io_in_arena;
-    const bool is_lent = is_outside && b.size_bytes > 0 &&
-                         says(options[b.kind == "input" ? "reuse_inputs" : "scratch_in_outputs"]);
-    refuse_if(is_outside && b.alignment > b.element->bytes,
-              {b.name, " asks the caller for more alignment than its elements have"});
-    const std::string& lender = is_lent ? b.name : b.lender;
-    if (lender.empty()) continue;
-    refuse_if(!b.pool.empty() || (b.kind != "arena" && !is_lent),
-              {b.name, " lies in two memories"});
-    b.pool = memory_of_port(lender);
-    if (is_lent) b.offset_bytes = 0;
-  }
-}
-
 // By call, when what it touches must be there: all calls of a loop for the whole loop.
 void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
   for (const Stmt& s : stmts) {
@@ -43,33 +24,47 @@ void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
   }
 }
 
-void stretch_parts(std::vector<Life>& lives) {
-  std::map<int64_t, std::vector<Life*>> groups;
-  for (Life& life : lives) {
-    if (life.buffer->tie_group >= 0 && life.begin < life.end)
-      groups[life.buffer->tie_group].push_back(&life);
+void stretch_parts(Layout& layout) {
+  std::map<int64_t, std::vector<size_t>> groups;
+  for (size_t i = 0; i < layout.lives.size(); ++i) {
+    groups[layout.lives[i].buffer->tie_group].push_back(i);
+    layout.parts.push_back({i});
   }
-  for (auto& [group, members] : groups) {
-    for (Life* part : members) {
-      for (const Life* whole : members) {
-        if (contains(*whole->buffer, *part->buffer)) part->end = std::max(part->end, whole->end);
+  groups.erase(-1);
+  for (const auto& [group, members] : groups) {
+    for (const size_t whole : members) {
+      for (const size_t part : members) {
+        Life& life = layout.lives[part];
+        if (part == whole || !contains(*layout.lives[whole].buffer, *life.buffer)) continue;
+        layout.parts[whole].push_back(part);
+        if (life.begin < life.end) life.end = std::max(life.end, layout.lives[whole].end);
       }
     }
   }
 }
 
-void find_regions(Layout& layout, const Loops& loops) {
-  const auto arena_bytes = layout.json["arena_bytes"].integer();
-  refuse_if(!arena_bytes, {"the JSON does not state arena_bytes"});
-  layout.regions[""] = {"the arena", *arena_bytes};
-  for (const Json& pool : layout.json["options"]["pools"].array()) {
+// The arena, the pools, and what the caller lends, which becomes a pool of its own.
+void find_regions(Layout& layout, Loops& loops) {
+  const Json& options = layout.json["options"];
+  layout.regions[""] = {"the arena", layout.json["arena_bytes"].integer().value_or(-1)};
+  for (const Json& pool : options["pools"].array()) {
     const std::string name = pool["name"].text();
     const Region region{"the pool " + name, pool["capacity_bytes"].integer().value_or(-1)};
     expect(layout.regions.emplace(name, region).second, "two memories of a name");
   }
-  for (const Buffer& b : loops.buffers) {
-    if (is_callers(b) && !b.pool.empty())
-      layout.regions.emplace(b.pool, Region{"the " + b.pool, b.size_bytes, &b});
+  for (Buffer& b : loops.buffers) {
+    const bool is_outside = is_callers(b) && options["io"].text() != "arena";
+    const bool is_lent = is_outside && b.size_bytes > 0 &&
+                         says(options[b.kind == "input" ? "reuse_inputs" : "scratch_in_outputs"]);
+    refuse_if(is_outside && b.alignment > b.element->bytes,
+              {b.name, " asks the caller for more alignment than its elements have"});
+    if (!is_lent && b.lender.empty()) continue;
+    refuse_if(!b.pool.empty() || (b.kind != "arena" && !is_lent),
+              {b.name, " lies in two memories"});
+    b.pool = "caller's " + (is_lent ? b.name : b.lender);
+    if (!is_lent) continue;
+    b.offset_bytes = 0;
+    layout.regions[b.pool] = {"the " + b.pool, b.size_bytes, &b};
   }
 }
 
@@ -111,38 +106,33 @@ void find_lives(Layout& layout, const Loops& loops) {
     if (life.begin == INT64_MAX) life.begin = 0;
     if (life.is_kept) life.end = std::max<int64_t>(1, static_cast<int64_t>(spans.size()));
   }
-  stretch_parts(layout.lives);
-}
-
-void check_place(const Buffer& b, const Region& region, const Json& places) {
-  refuse_if(!b.pool.empty() && b.kind != "arena" && !region.port,
-            {b.name, " is the caller's and lies in a pool"});
-  const std::string placed = places[b.tensor].text();
-  refuse_if(b.kind == "arena" && !placed.empty() && placed != (b.pool.empty() ? "arena" : b.pool),
-            {b.name, " does not lie in ", placed, ", where the options place it"});
-  refuse_if(!b.offset_bytes, {b.name, " has no place in ", region.title});
-  refuse_if(*b.offset_bytes < 0 || *b.offset_bytes > region.most_bytes - b.size_bytes,
-            {b.name, " is outside ", region.title});
-  refuse_if(region.port && !may_stand_in(b.element, region.port->element),
-            {b.name, " is of another type than ", region.title});
-  refuse_if(*b.offset_bytes % b.alignment != 0 ||
-                (region.port && region.port->element->bytes % b.alignment != 0),
-            {b.name, " is misaligned"});
+  stretch_parts(layout);
 }
 
 // Places of buffers, and with them how large the memories are.
 void check_places(Layout& layout) {
-  std::map<std::string, std::pair<std::string, int64_t>> units;  // where they begin
+  std::map<std::string, std::pair<std::string, uint64_t>> units;  // where they begin
   for (const Life& life : layout.lives) {
     if (life.region == nullptr) continue;
     const Buffer& b = *life.buffer;
     Region& region = layout.regions.at(b.pool);
-    check_place(b, region, layout.json["options"]["places"]);
+    const Element* own = region.port ? region.port->element : b.element;
+    const std::string placed = layout.json["options"]["places"][b.tensor].text();
+    refuse_if(!b.pool.empty() && b.kind != "arena" && !region.port,
+              {b.name, " is the caller's and lies in a pool"});
+    refuse_if(b.kind == "arena" && !placed.empty() && placed != (b.pool.empty() ? "arena" : b.pool),
+              {b.name, " does not lie in ", placed, ", where the options place it"});
+    refuse_if(!b.offset_bytes, {b.name, " has no place in ", region.title});
+    refuse_if(*b.offset_bytes < 0 || *b.offset_bytes > region.most_bytes - b.size_bytes,
+              {b.name, " is outside ", region.title});
+    refuse_if(!may_stand_in(b.element, own), {b.name, " is of another type than ", region.title});
+    refuse_if(*b.offset_bytes % b.alignment != 0 || (region.port && own->bytes % b.alignment != 0),
+              {b.name, " is misaligned"});
     region.bytes = std::max(region.bytes, *b.offset_bytes + b.size_bytes);
     region.alignment = std::max(region.alignment, b.alignment);
-    std::pair<std::string, int64_t> begin = {b.pool, 0};
-    refuse_if(__builtin_sub_overflow(*b.offset_bytes, begin_in_unit(b), &begin.second) ||
-                  units.emplace(unit_of(b), begin).first->second != begin,
+    const std::pair begin(
+        b.pool, static_cast<uint64_t>(*b.offset_bytes) - static_cast<uint64_t>(begin_in_unit(b)));
+    refuse_if(units.emplace(unit_of(b), begin).first->second != begin,
               {b.name, " and others are tied, but not at their distance"});
   }
 }
@@ -230,8 +220,7 @@ bool contains(const Buffer& whole, const Buffer& part) {
 Layout lay_out(Loops& loops, const Json& json) {
   refuse_if(says(json["plan"]["within"]["streaming"]),
             {"the plan claims streaming, which no program of this kind has"});
-  lend_ports(loops, json["options"]);
-  Layout layout{json, {}, {}, {}, {}};
+  Layout layout{.json = json};
   find_regions(layout, loops);
   find_lives(layout, loops);
   check_places(layout);

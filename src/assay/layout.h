@@ -54,14 +54,15 @@ struct Use {
 
 struct Layout {
   const Json& json;
-  std::map<std::string, Region> regions;  // the arena's name is empty
+  std::map<std::string, Region> regions = {};  // the arena's name is empty
   // Of all buffers but constants, in the order of the program. A buffer is alive from the first to
   // the last call that it is given to; outputs to the end; inputs from the start, to the end unless
   // they may be reused; what a loop of the runner touches, for the whole loop; parts of a tied
   // whole, as long as the whole.
-  std::vector<Life> lives;
-  std::map<std::string, size_t> by_name;  // of buffers
-  std::vector<std::vector<Use>> uses;     // by call
+  std::vector<Life> lives = {};
+  std::vector<std::vector<size_t>> parts = {};  // of each, all bytes of which are bytes of it
+  std::map<std::string, size_t> by_name = {};   // of buffers
+  std::vector<std::vector<Use>> uses = {};      // by call
 };
 
 // What follows from `loops`, in which what is lent or borrowed gets a pool of its own. Throws Lie

@@ -26,22 +26,15 @@ class Orders {
         load_(layout, distances, &Pair::needed, 1),
         num_calls_(layout.lives.size()),
         num_done_(layout.lives.size()) {
-    std::map<int64_t, std::vector<size_t>> groups;  // tied
     for (size_t i = 0; i < layout.lives.size(); ++i) {
-      const Buffer& b = *layout.lives[i].buffer;
-      if (b.tie_group >= 0) groups[b.tie_group].push_back(i);
-      if (b.kind == "input") alive_.insert(i);
+      if (layout.lives[i].buffer->kind == "input") alive_.insert(i);
     }
     std::vector<std::vector<size_t>> writers(load_.pieces().lengths.size());  // the last
     std::vector<std::vector<size_t>> readers(writers.size());                 // since then
     for (size_t s = 0; s < layout.uses.size(); ++s) {
       Step& step = steps_.emplace_back();
       for (const Use& use : layout.uses[s]) {
-        const Buffer& whole = *layout.lives[use.life].buffer;
-        step.lives.insert(use.life);
-        for (const size_t i : groups[whole.tie_group]) {
-          if (contains(whole, *layout.lives[i].buffer)) step.lives.insert(i);
-        }
+        step.lives.insert(layout.parts[use.life].begin(), layout.parts[use.life].end());
         for (const size_t p : load_.pieces().of[use.life]) {
           step.before.insert(writers[p].begin(), writers[p].end());
           if (use.writes) step.before.insert(readers[p].begin(), readers[p].end());

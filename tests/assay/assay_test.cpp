@@ -151,7 +151,7 @@ std::vector<Lie> lies_of_the_json() {
        {},
        "the JSON states another offset_bytes of t0"},
       {"no plan", {{R"("plan")", R"("plans")"}}, {}, "the JSON states another order"},
-      {"no arena", {{R"("arena_bytes": 24,)", ""}}, {}, "the JSON does not state arena_bytes"},
+      {"no arena", {{R"("arena_bytes": 24,)", ""}}, {}, "t0 is outside the arena"},
       {"a larger arena",
        {{R"("arena_bytes": 24)", R"("arena_bytes": 28)"}},
        {},

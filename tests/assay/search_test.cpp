@@ -63,7 +63,7 @@ class Judged {
   assay::Json json_;
   std::vector<assay::Buffer> buffers_;
   assay::Region arena_;
-  assay::Layout layout_{json_, {}, {}, {}, {}};
+  assay::Layout layout_{.json = json_};
   std::vector<assay::Pair> pairs_;
 };
 
