@@ -32,7 +32,8 @@ run {
   call narrow(t, y) note "second" shift macs 0 operators [1, 2]
 }
 )";
-constexpr const char* kJson = R"({"schema_version": 1, "name": "p",
+constexpr const char* kJson = R"({"schema_version": 1, "name": "p", "target": "c99",
+"model_sha256": "aeea436800704fce17b17292e4412630ad856e9d777c044c64ef748a880bd0ae",
 "options": {"io": "arena", "reuse_inputs": true}, "arena_bytes": 12, "arena_alignment": 2,
 "weights_bytes": 4, "macs": 4, "macs_removed": 0,
 "inputs": [{"name": "in", "c_name": "x", "dtype": "int8", "shape": [1, 4], "bytes": 4,

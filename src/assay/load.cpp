@@ -27,25 +27,22 @@ Load::Load(const Layout& layout, const Distances& distances, Least Pair::*least,
   for (const Pair& pair : distances.all()) pairs_.emplace(pair.step, &pair);
 }
 
-// The last cell of one buffer may stick out of the arena.
 int64_t Load::of(const std::set<size_t>& lives, int64_t call, const Counts& counts) const {
+  const auto cells = [&](size_t i) {
+    return -floor_div(-layout_.lives[i].buffer->size_bytes, cell_bytes_);
+  };
   std::set<size_t> pieces;
-  int64_t padding = 0;
+  int64_t padding = 0;  // the last cell of one buffer may stick out of the arena
   for (const size_t i : lives) {
     if (layout_.lives[i].region == nullptr) continue;
     pieces.insert(pieces_.of[i].begin(), pieces_.of[i].end());
     padding = std::max(padding, cells(i) * cell_bytes_ - layout_.lives[i].buffer->size_bytes);
   }
-  int64_t total = -saved(lives, call, counts);
+  int64_t total = 0;
   for (const size_t p : pieces) total += pieces_.lengths[p];
-  return std::max<int64_t>(0, total * cell_bytes_ - padding);
-}
-
-// In cells: as much as pairs may share, at most the whole output where inputs are older than
-// outputs (else two outputs might count each other's bytes).
-int64_t Load::saved(const std::set<size_t>& lives, int64_t call, const Counts& counts) const {
+  // As much as pairs may share, at most the whole output where inputs are older than outputs (else
+  // two outputs might count each other's bytes).
   std::map<size_t, int64_t> by_output;
-  int64_t others = 0;
   const auto [first, last] = pairs_.equal_range(call);
   for (auto at = first; at != last; ++at) {
     const Pair& pair = *at->second;
@@ -53,12 +50,14 @@ int64_t Load::saved(const std::set<size_t>& lives, int64_t call, const Counts& c
     if (counts && !counts(pair)) continue;
     const Life& output = layout_.lives[pair.output];
     const Life& input = layout_.lives[pair.input];
-    const bool is_tied = output.buffer->tie_group >= 0 || input.buffer->tie_group >= 0;
-    (input.begin < output.begin && !is_tied ? by_output[pair.output] : others) +=
+    const int64_t shared =
         most_shared(pair.*least_, cells(pair.output), cells(pair.input), cell_bytes_);
+    const bool is_tied = output.buffer->tie_group >= 0 || input.buffer->tie_group >= 0;
+    if (input.begin >= output.begin || is_tied) total -= shared;
+    if (input.begin < output.begin && !is_tied) by_output[pair.output] += shared;
   }
-  for (const auto& [output, shared] : by_output) others += std::min(shared, cells(output));
-  return others;
+  for (const auto& [output, shared] : by_output) total -= std::min(shared, cells(output));
+  return std::max<int64_t>(0, total * cell_bytes_ - padding);
 }
 
 }  // namespace ingot::assay

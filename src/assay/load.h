@@ -27,11 +27,6 @@ class Load {
   const Pieces& pieces() const { return pieces_; }
 
  private:
-  int64_t saved(const std::set<size_t>& lives, int64_t call, const Counts& counts) const;
-  int64_t cells(size_t i) const {
-    return (layout_.lives[i].buffer->size_bytes + cell_bytes_ - 1) / cell_bytes_;
-  }
-
   const Layout& layout_;
   Least Pair::*least_;
   int64_t cell_bytes_;
