@@ -41,7 +41,8 @@ std::vector<size_t> bound_to_arena(const Layout& layout, const Distances& distan
     if (layout.lives[i].is_in_arena()) units[unit_of(*layout.lives[i].buffer)].push_back(i);
   }
   std::vector<size_t> bound;
-  for (const auto& [name, unit] : units) {
+  for (const auto& named_unit : units) {
+    const std::vector<size_t>& unit = named_unit.second;
     const bool is_free = std::ranges::any_of(layout.regions, [&](const auto& named) {
       return !named.first.empty() &&
              std::ranges::all_of(unit, [&](size_t i) { return may_lie(i, named.second); });

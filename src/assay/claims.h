@@ -16,8 +16,8 @@ bool is_same_text(const std::string& json, const std::string& loops);
 // That the members of `expected`, an object, are those of `stated`: numbers, texts (an empty one
 // may lack), nothing, and arrays of such objects.
 void expect_same(const Json& stated, const Json& expected, const std::string& of);
-// Names, ports, operators, sums of bytes and multiplications, order; that the bound of the stack can
-// be one, and that there is a hash of the model (which assay does not get).
+// Names, ports, operators, sums of bytes and multiplications, order; that the bound of the stack
+// can be one, and that there is a hash of the model (which assay does not get).
 void check_listing(const Json& json, const Loops& loops);
 
 }  // namespace ingot::assay

@@ -80,7 +80,8 @@ void Distances::add_others(size_t call) {
       const bool is_pair = out.writes && !out.reads && in.reads && !in.writes;
       if (is_pair && y.region && x.region && may_share(*y.buffer, *x.buffer) &&
           find(out.life, in.life) == nullptr)
-        pairs_.push_back({.output = out.life, .input = in.life, .step = int64_t(call)});
+        pairs_.push_back(
+            {.output = out.life, .input = in.life, .step = static_cast<int64_t>(call)});
     }
   }
 }

@@ -28,7 +28,7 @@ Pieces::Pieces(const std::vector<Stretch>& stretches) {
       const auto at = std::ranges::lower_bound(line.cuts, cut) - line.cuts.begin();
       return line.first + static_cast<size_t>(at);
     };
-    of.emplace_back(piece_at(s.begin), piece_at(s.end));
+    of.push_back({piece_at(s.begin), piece_at(s.end)});
   }
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -29,12 +28,29 @@ struct Stretch {
   int64_t end = 0;
 };
 
+// The numbers from `first` on, before `last`.
+struct Numbers {
+  struct Iterator {
+    size_t at = 0;
+    size_t operator*() const { return at; }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return at != other.at; }
+  };
+  size_t first = 0;
+  size_t last = 0;
+  Iterator begin() const { return {first}; }
+  Iterator end() const { return {last}; }
+};
+
 // All lines cut where any stretch begins or ends: pieces that none divides.
 struct Pieces {
   explicit Pieces(const std::vector<Stretch>& stretches);
 
-  std::vector<int64_t> lengths;                            // of each piece
-  std::vector<std::ranges::iota_view<size_t, size_t>> of;  // each stretch
+  std::vector<int64_t> lengths;  // of each piece
+  std::vector<Numbers> of;       // each stretch
 };
 
 }  // namespace ingot::assay

@@ -13,7 +13,8 @@ namespace ingot::assay {
 //    unless inputs may be reused; the caller's buffers are outside the arena unless asked into it;
 //  - where the JSON says how sums become outputs, they become the reference's (requantisation.h),
 //    and where it says that this is not proved it states no constants;
-//  - lifetimes, sizes, alignments, places, memories, ports, operators and sums in the JSON are those
+//  - lifetimes, sizes, alignments, places, memories, ports, operators and sums in the JSON are
+//  those
 //    of the program;
 //  - every buffer lies inside its memory at a multiple of its alignment, tied ones at their
 //    distance, and no two that are alive together share a byte unless the second begins in the step

@@ -35,7 +35,7 @@ int64_t Load::of(const std::set<size_t>& lives, int64_t call, const Counts& coun
   int64_t padding = 0;  // the last cell of one buffer may stick out of the arena
   for (const size_t i : lives) {
     if (layout_.lives[i].region == nullptr) continue;
-    pieces.insert(pieces_.of[i].begin(), pieces_.of[i].end());
+    for (const size_t p : pieces_.of[i]) pieces.insert(p);
     padding = std::max(padding, cells(i) * cell_bytes_ - layout_.lives[i].buffer->size_bytes);
   }
   int64_t total = 0;

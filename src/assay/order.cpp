@@ -51,7 +51,7 @@ class Orders {
       step.waits_for = step.before.size();
       if (step.before.empty()) ready_.insert(s);
       is_only_one = is_only_one && (s == 0 || step.before.contains(s - 1));
-      least_bytes = std::max(least_bytes, load_.of(step.lives, int64_t(s)));
+      least_bytes = std::max(least_bytes, load_.of(step.lives, static_cast<int64_t>(s)));
     }
   }
 
@@ -105,7 +105,7 @@ class Orders {
     const int64_t before = load_.of(alive_, -1);
     const int64_t after = load_.of(left, -1);
     // Outputs share bytes with inputs only.
-    const int64_t during = load_.of(all, int64_t(s), [&](const Pair& pair) {
+    const int64_t during = load_.of(all, static_cast<int64_t>(s), [&](const Pair& pair) {
       return !alive_.contains(pair.output) && !left.contains(pair.input);
     });
     return {std::max({before, during, after}), after <= before};
@@ -117,7 +117,7 @@ class Orders {
   }
 
   void set_done(size_t s, bool done) {
-    const size_t one_more = done ? 1 : size_t(-1);
+    const size_t one_more = done ? 1 : static_cast<size_t>(-1);
     for (const size_t i : steps_[s].lives) {
       num_done_[i] += one_more;
       is_alive(i, num_done_[i]) ? void(alive_.insert(i)) : void(alive_.erase(i));

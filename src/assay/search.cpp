@@ -63,7 +63,8 @@ class Search {
     const auto lives = select(layout, [](const Life& life) { return life.is_in_arena(); });
     for (const size_t i : lives) add_to_item(i, height);
     const JsonArray& buffers = layout.json["plan"]["buffers"].array();
-    for (size_t p = 0; p < buffers.size(); ++p) place_of_[buffers[p]["name"].text()] = int64_t(p);
+    for (size_t p = 0; p < buffers.size(); ++p)
+      place_of_[buffers[p]["name"].text()] = static_cast<int64_t>(p);
     sweep(layout.lives, lives, [&](size_t i, const std::vector<size_t>& alive) {
       for (const size_t j : alive) add_pair(std::min(i, j), std::max(i, j));
     });
