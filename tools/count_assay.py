@@ -9,10 +9,11 @@ import re
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "src" / "assay"
 PARTS = {
-    "memory plan": ["judge", "layout", "distances", "bound", "search", "order"],
+    "memory plan": ["judge", "layout", "distances", "load", "bound", "search", "order"],
     "run": ["calls", "machine", "code", "range"],
     "other claims": ["claims", "requantisation", "sums", "rounding"],
     "readers": ["json", "lexer", "loops", "body_reader"],
+    "helpers": ["intervals"],
     "program": ["main"],
 }
 NO_CODE = re.compile(r"\s*(//.*)?$|#include|#pragma")

@@ -2,7 +2,6 @@
 // Whether the arena is as low as NAME.json says it must be.
 #pragma once
 #include "assay/distances.h"
-#include "assay/json.h"
 #include "assay/layout.h"
 
 namespace ingot::assay {
@@ -13,6 +12,6 @@ namespace ingot::assay {
 // outputs share with inputs; else by a search that fails (assay/search.h). If there are other
 // memories, what could lie in none of them must need all of the arena, for more than its packing to
 // be optimal.
-void check_bound(const Json& json, const Layout& layout, const Distances& distances);
+void check_bound(const Layout& layout, const Distances& distances);
 
 }  // namespace ingot::assay

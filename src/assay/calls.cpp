@@ -10,7 +10,7 @@ namespace ingot::assay {
 namespace {
 
 void check_argument(const Call& call, const Place& place, const Call::Arg& arg, const Buffer& b,
-                    const Claims& claims) {
+                    const Json& options) {
   if (b.element != place.element) throw Lie(call.kernel + " gets " + b.name + " of another type");
   const int64_t count = b.size_bytes / b.element->bytes;
   if (arg.offset_elements < 0 || arg.offset_elements > count ||
@@ -20,17 +20,18 @@ void check_argument(const Call& call, const Place& place, const Call::Arg& arg, 
   if (place.constant && !is_constant)
     throw Lie(call.kernel + " needs a constant where it gets " + b.name);
   if (place.writes && is_constant) throw Lie(call.kernel + " writes the constant " + b.name);
-  if (place.writes && b.kind == "input" && !claims.reuse_inputs)
+  if (place.writes && b.kind == "input" && !says(options["reuse_inputs"]))
     throw Lie(call.kernel + " writes the caller's input " + b.name);
 }
 
 }  // namespace
 
-void check_calls(const Loops& loops, const Claims& claims) {
+void check_calls(const Loops& loops, const Json& options) {
   std::map<std::string, const Buffer*> by_name;
   for (const Buffer& b : loops.buffers) {
     if (!by_name.emplace(b.name, &b).second) throw Lie("there are two buffers " + b.name);
-    if (b.offset_bytes && (b.kind == "constant" || (is_callers(b) && !claims.io_in_arena)))
+    if (b.offset_bytes &&
+        (b.kind == "constant" || (is_callers(b) && options["io"].text() != "arena")))
       throw Lie(b.name + " has a place in the arena, where it does not belong");
     if (!is_callers(b) && b.alignment < b.element->bytes)
       throw Lie(b.name + " is aligned to less than its elements");
@@ -52,7 +53,7 @@ void check_calls(const Loops& loops, const Claims& claims) {
       const auto buffer = by_name.find(call.args[i].buffer);
       if (buffer == by_name.end())
         throw Lie("the runner uses " + call.args[i].buffer + ", which does not exist");
-      check_argument(call, k.body.places[i], call.args[i], *buffer->second, claims);
+      check_argument(call, k.body.places[i], call.args[i], *buffer->second, options);
     }
   }
 }

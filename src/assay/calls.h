@@ -9,6 +9,6 @@ namespace ingot::assay {
 // Throws Lie (assay/code.h) unless the runner calls what exists with what it needs, none stores to
 // a constant, nor to an input unless inputs may be reused, and the caller's buffers are outside the
 // arena unless asked into it.
-void check_calls(const Loops& loops, const Claims& claims);
+void check_calls(const Loops& loops, const Json& options);
 
 }  // namespace ingot::assay

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assay/claims.h"
 
+#include <algorithm>
 #include <string>
 
 #include "assay/code.h"
@@ -19,6 +20,21 @@ bool is_same_text(const std::string& json, const std::string& loops) {
     return kept;
   };
   return ascii(json) == ascii(loops);
+}
+
+void expect_same(const Json& stated, const Json& expected, const std::string& of) {
+  for (const auto& [key, value] : std::get<JsonObject>(expected.value)) {
+    const Json& own = stated[key];
+    bool same = own.value.index() == value.value.index() && own.number() == value.number() &&
+                own.array().size() == value.array().size() &&
+                is_same_text(own.text(), value.text());
+    same = same || (value.text().empty() &&
+                    value.value.index() == Json{std::string()}.value.index() && own.is_null());
+    if (!same) throw Lie("the JSON states another " + key + " of " + of);
+    for (size_t i = 0; i < value.array().size(); ++i) {
+      expect_same(own.array()[i], value.array()[i], key + " " + std::to_string(i) + " of " + of);
+    }
+  }
 }
 
 namespace {
@@ -118,11 +134,44 @@ void check_shrinking(const Json& json, int64_t macs) {
   for (const Json& tensor : shrinking["tensors"].array()) check_removed(tensor);
 }
 
+// The bound itself is the compiler's, and painting checks it. But arguments and local arrays alone
+// need so much, and only for targets on which it is painted is one stated.
+void check_stack(const Json& json, const Loops& loops) {
+  constexpr int64_t kWord = 4;
+  const bool is_painted = json["target"].text().starts_with("cortex-m");
+  const Json& stated = json["stack_bytes"];
+  expect(is_painted ? stated.integer().has_value() : stated.is_null(),
+         is_painted ? "no bound of the stack" : "a bound of the stack of a target without one");
+  if (!is_painted) return;
+  int64_t most_words = 0;  // of arguments
+  int64_t most_bytes = 0;  // of local arrays and arguments
+  for (const auto& [name, kernel] : loops.kernels) {
+    int64_t words = static_cast<int64_t>(kernel.num_params);
+    for (size_t i = 0; i < kernel.num_scalars; ++i) {
+      words += kernel.body.slots[i].element->bytes > kWord ? 2 : 1;
+    }
+    int64_t bytes = words * kWord;
+    for (size_t p = kernel.num_params; p < kernel.body.places.size(); ++p) {
+      bytes += kernel.body.places[p].count * kernel.body.places[p].element->bytes;
+    }
+    most_words = std::max(most_words, words);
+    most_bytes = std::max(most_bytes, bytes);
+  }
+  expect(*stated.integer() >= most_words * kWord + most_bytes,
+         "less stack than arguments and local arrays take");
+}
+
+bool is_sha256(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 }  // namespace
 
 void check_listing(const Json& json, const Loops& loops) {
   expect(json["schema_version"].integer() == 1, "another version of its schema");
   expect(json["name"].text() == loops.name, "another name than the program's");
+  expect(is_sha256(json["model_sha256"].text()), "no hash of the model");
+  check_stack(json, loops);
   check_ports(json["inputs"].array(), loops, "input");
   check_ports(json["outputs"].array(), loops, "output");
   int64_t weights = 0;

@@ -4,8 +4,10 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/loops.h"
@@ -27,6 +29,14 @@ struct Sum {
   size_t num_terms = 0;
   std::array<Term, 6> terms = {};
 };
+
+// Throws Lie with that sentence if something is wrong.
+inline void refuse_if(bool wrong, std::initializer_list<std::string_view> sentence) {
+  if (!wrong) return;
+  std::string text;
+  for (const std::string_view part : sentence) text += part;
+  throw Lie(text);
+}
 
 struct Action {
   enum class Kind : uint8_t { kRead, kWrite, kSet, kLoop, kBranch, kCall };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assay/json.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -148,6 +149,9 @@ class Parser {
   size_t at_ = 0;
 };
 
+// Its length tells where it ends.
+std::string quoted(const std::string& text) { return std::to_string(text.size()) + '"' + text; }
+
 }  // namespace
 
 const Json& Json::operator[](const std::string& key) const {
@@ -184,6 +188,21 @@ const JsonArray& Json::array() const {
   static const JsonArray empty;
   const auto* a = std::get_if<JsonArray>(&value);
   return a ? *a : empty;
+}
+
+std::string print(const Json& json) {
+  std::string out;
+  if (const auto* object = std::get_if<JsonObject>(&json.value)) {
+    for (const auto& [key, value] : *object) out += quoted(key) + ":" + print(value) + ",";
+    return "{" + out + "}";
+  }
+  if (const auto* array = std::get_if<JsonArray>(&json.value)) {
+    for (const Json& value : *array) out += print(value) + ",";
+    return "[" + out + "]";
+  }
+  if (json.number()) return std::to_string(std::bit_cast<int64_t>(*json.number()));
+  if (json.boolean()) return *json.boolean() ? "true" : "false";
+  return json.is_null() ? "null" : quoted(json.text());
 }
 
 std::optional<Json> parse_json(std::string_view text) { return Parser(text).document(); }

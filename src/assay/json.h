@@ -32,5 +32,7 @@ struct Json {
 
 // Nothing if `text` is not one JSON value, nests deeper than 64, or has two members of one name.
 std::optional<Json> parse_json(std::string_view text);
+// Equal for equal values, and for no others.
+std::string print(const Json& json);
 
 }  // namespace ingot::assay

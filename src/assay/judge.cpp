@@ -14,26 +14,24 @@
 namespace ingot::assay {
 namespace {
 
-void check(const Json& json, const Loops& given) {
-  const Claims claims(json);
-  check_calls(given, claims);
-  check_listing(json, given);
-  Loops loops = given;
+void check(const Json& json, Loops& loops) {
+  const bool reuse_inputs = says(json["options"]["reuse_inputs"]);
+  check_calls(loops, json["options"]);
+  check_listing(json, loops);
+  check_requantisation(json, loops);
   const Layout layout = lay_out(loops, json);
-  const Distances distances(json["plan"]["distances"]);
-  distances.check(layout);
-  distances.check_pairs(layout.lives);
-  check_bound(json, layout, distances);
-  Machine machine(loops, claims.reuse_inputs, distances.wanted(layout));
+  Distances distances(layout);
+  distances.check_places();
+  check_bound(layout, distances);
+  Machine machine(loops, reuse_inputs, distances.wanted());
   machine.run();
-  distances.check_against(machine.distances(), layout);
-  check_order(loops, layout, machine.distances(), distances);
-  check_requantisation(json, given);
+  distances.set_needed(machine.distances());
+  check_order(loops, layout, distances);
 }
 
 }  // namespace
 
-std::string find_lie(const Json& json, const Loops& loops) {
+std::string find_lie(const Json& json, Loops loops) {
   try {
     check(json, loops);
   } catch (const Lie& lie) {

@@ -2,7 +2,6 @@
 #include "assay/layout.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "assay/claims.h"
@@ -12,23 +11,6 @@ namespace ingot::assay {
 namespace {
 
 using Span = std::pair<int64_t, int64_t>;
-
-std::string memory_of_port(const std::string& port) { return "caller's " + port; }
-
-void lend_ports(Loops& loops, const Claims& claims) {
-  for (Buffer& b : loops.buffers) {
-    const bool is_lent = is_callers(b) && !claims.io_in_arena && b.size_bytes > 0 &&
-                         (b.kind == "input" ? claims.reuse_inputs : claims.scratch_in_outputs);
-    if (is_callers(b) && !claims.io_in_arena && b.alignment > b.element->bytes)
-      throw Lie(b.name + " asks the caller for more alignment than its elements have");
-    const std::string& lender = is_lent ? b.name : b.lender;
-    if (lender.empty()) continue;
-    if (!b.pool.empty() || (b.kind != "arena" && !is_lent))
-      throw Lie(b.name + " lies in two memories");
-    b.pool = memory_of_port(lender);
-    if (is_lent) b.offset_bytes = 0;
-  }
-}
 
 // By call, when what it touches must be there: all calls of a loop for the whole loop.
 void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
@@ -42,182 +24,178 @@ void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
   }
 }
 
-void stretch_parts(std::vector<Life>& lives) {
-  std::map<int64_t, std::vector<Life*>> groups;
-  for (Life& life : lives) {
-    if (life.buffer->tie_group >= 0 && life.begin < life.end)
-      groups[life.buffer->tie_group].push_back(&life);
+void stretch_parts(Layout& layout) {
+  std::map<int64_t, std::vector<size_t>> groups;
+  for (size_t i = 0; i < layout.lives.size(); ++i) {
+    groups[layout.lives[i].buffer->tie_group].push_back(i);
+    layout.parts.push_back({i});
   }
-  for (auto& [group, members] : groups) {
-    for (Life* part : members) {
-      for (const Life* whole : members) {
-        if (contains(*whole->buffer, *part->buffer)) part->end = std::max(part->end, whole->end);
+  groups.erase(-1);
+  for (const auto& [group, members] : groups) {
+    for (const size_t whole : members) {
+      for (const size_t part : members) {
+        Life& life = layout.lives[part];
+        if (part == whole || !contains(*layout.lives[whole].buffer, *life.buffer)) continue;
+        layout.parts[whole].push_back(part);
+        if (life.begin < life.end) life.end = std::max(life.end, layout.lives[whole].end);
       }
     }
   }
 }
 
-std::vector<Life> find_lives(const Loops& loops, const Claims& claims) {
-  std::vector<Span> spans;
-  add_spans(loops.runner.stmts, spans);
-  std::map<std::string, Span> touched;
-  for (size_t c = 0; c < spans.size(); ++c) {
-    for (const Call::Arg& arg : loops.calls[c].args) {
-      Span& when = touched.emplace(arg.buffer, spans[c]).first->second;
-      when = {std::min(when.first, spans[c].first), std::max(when.second, spans[c].second)};
-    }
-  }
-  const auto end = std::max<int64_t>(1, static_cast<int64_t>(spans.size()));
-  std::vector<Life> lives;
-  for (const Buffer& b : loops.buffers) {
-    const bool is_planned = is_callers(b) && (claims.io_in_arena || !b.pool.empty());
-    if (b.kind != "arena" && !is_planned) continue;
-    const auto [first, last] = touched[b.name];
-    const int64_t until = b.kind == "input" ? std::max<int64_t>(last, 1) : last;
-    lives.push_back({&b, b.kind == "input" ? 0 : first, is_kept(b, claims) ? end : until});
-  }
-  stretch_parts(lives);
-  return lives;
-}
-
-std::map<std::string, Region> read_regions(const Json& json, const Loops& loops) {
-  const JsonArray& memory = json["memory"].array();
-  const JsonArray& pools = json["options"]["pools"].array();
-  const auto arena_bytes = json["arena_bytes"].integer();
-  const auto arena_alignment = json["arena_alignment"].integer();
-  if (!arena_bytes || arena_alignment.value_or(0) < 1)
-    throw Lie("the JSON does not state arena_bytes and arena_alignment");
-  expect(std::max<size_t>(memory.size(), 1) == pools.size() + 1, "other pools than its options");
-  std::map<std::string, Region> regions;
-  regions[""] = {"the arena", *arena_bytes, *arena_alignment, INT64_MAX};
-  for (size_t m = 0; m < memory.size(); ++m) {
-    const bool is_arena = m == 0;
-    const std::string name = memory[m]["name"].text();
-    const auto bytes = memory[m]["bytes"].integer();
-    const auto alignment = memory[m]["alignment"].integer();
-    const bool is_kind = memory[m]["kind"].text() == (is_arena ? "arena" : "pool");
-    expect(!name.empty() && bytes && alignment.value_or(0) > 0 && is_kind,
-           "no name, kind, bytes or alignment of memory " + name);
-    expect(!is_arena || (bytes == arena_bytes && alignment == arena_alignment),
-           "two sizes of the arena");
-    if (is_arena) continue;
-    const Json& pool = pools[m - 1];
-    const int64_t most_bytes = pool["capacity_bytes"].integer().value_or(-1);
-    const Region region{"the pool " + name, *bytes, *alignment, most_bytes};
-    expect(pool["name"].text() == name && regions.emplace(name, region).second,
-           "other pools than its options");
-    if (*bytes > most_bytes) throw Lie(region.title + " is larger than its limit");
-    expect(memory[m]["capacity_bytes"].integer().value_or(most_bytes) == most_bytes,
-           "another limit of " + region.title);
-  }
-  for (const Buffer& b : loops.buffers) {
-    if (!is_callers(b) || b.pool.empty()) continue;
-    regions.emplace(
-        b.pool, Region{"the " + b.pool, b.size_bytes, b.element->bytes, b.size_bytes, b.element});
-  }
-  return regions;
-}
-
-void check_place(const Buffer& b, const Region& region, const Json& options) {
-  if (!b.pool.empty() && b.kind != "arena" && !region.element)
-    throw Lie(b.name + " is the caller's and lies in a pool");
-  const std::string placed = options["places"][b.tensor].text();
-  if (b.kind == "arena" && !placed.empty() && placed != (b.pool.empty() ? "arena" : b.pool))
-    throw Lie(b.name + " does not lie in " + placed + ", where the options place it");
-  if (!b.offset_bytes) throw Lie(b.name + " has no place in " + region.title);
-  if (*b.offset_bytes < 0 || *b.offset_bytes > region.bytes - b.size_bytes)
-    throw Lie(b.name + " is outside " + region.title);
-  if (region.element && !may_stand_in(b.element, region.element))
-    throw Lie(b.name + " is of another type than " + region.title);
-  if (*b.offset_bytes % b.alignment != 0 || region.alignment % b.alignment != 0)
-    throw Lie(b.name + " is misaligned");
-}
-
-void check_places(const Layout& layout, const Json& options) {
-  std::map<std::string, int64_t> reached;
-  std::map<std::string, std::pair<std::string, int64_t>> units;  // where they begin
-  for (const Life& life : layout.lives) {
-    const Buffer& b = *life.buffer;
-    const auto region = layout.regions.find(b.pool);
-    if (region == layout.regions.end())
-      throw Lie(b.name + " lies in the pool " + b.pool + ", which does not exist");
-    check_place(b, region->second, options);
-    reached[b.pool] = std::max(reached[b.pool], *b.offset_bytes + b.size_bytes);
-    std::pair<std::string, int64_t> begin = {b.pool, 0};
-    if (__builtin_sub_overflow(*b.offset_bytes, begin_in_unit(b), &begin.second) ||
-        units.emplace(unit_of(b), begin).first->second != begin)
-      throw Lie(b.name + " and others are tied, but not at their distance");
-  }
-  for (const auto& [name, region] : layout.regions) {
-    if (region.bytes != reached[name])
-      throw Lie(region.title + " is not as high as its highest buffer reaches");
-  }
-}
-
-void check_buffers(const JsonArray& buffers, const Layout& layout) {
-  std::map<std::string, const Json*> stated;
-  for (const Json& b : buffers) stated[b["name"].text()] = &b;
-  expect(stated.size() == layout.lives.size() && buffers.size() == stated.size(),
-         "another number of arena buffers");
-  for (const Life& life : layout.lives) {
-    const Buffer& b = *life.buffer;
-    const auto found = stated.find(b.name);
-    expect(found != stated.end(), "nothing of " + b.name);
-    const Json& json = *found->second;
-    const auto expect_same = [&](const std::string& what, const std::string& key,
-                                 std::optional<int64_t> value) {
-      expect(json[key].integer() == value, "another " + what + " of " + b.name);
-    };
-    expect_same("size", "size_bytes", b.size_bytes);
-    expect_same("place", "offset_bytes", b.offset_bytes);
-    expect_same("alignment", "alignment", b.alignment);
-    expect_same("lifetime", "first", life.begin);
-    expect_same("lifetime", "last", life.end);
-    if (b.tie_group >= 0) {
-      expect_same("tie", "tie_group", b.tie_group);
-      expect_same("tie", "tie_offset_bytes", b.tie_offset_bytes);
-    }
-    const std::string lender = json["inside"].text();
-    const std::string pool = lender.empty() ? json["pool"].text() : memory_of_port(lender);
-    expect(pool == b.pool, "another pool of " + b.name);
-    expect(is_same_text(json["tensor"].text(), b.tensor), "another tensor of " + b.name);
-  }
-}
-
-void put_side_by_side(Loops& loops, const std::map<std::string, Region>& regions) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  std::map<std::string, int64_t> begins;
-  int64_t end = 0;
-  for (const auto& [name, region] : regions) {
-    if (region.bytes > kMost) throw Lie("memories of that size cannot be judged");
-    begins[name] = end;
-    end += region.bytes;
+// The arena, the pools, and what the caller lends, which becomes a pool of its own.
+void find_regions(Layout& layout, Loops& loops) {
+  const Json& options = layout.json["options"];
+  layout.regions[""] = {"the arena", layout.json["arena_bytes"].integer().value_or(-1)};
+  for (const Json& pool : options["pools"].array()) {
+    const std::string name = pool["name"].text();
+    const Region region{"the pool " + name, pool["capacity_bytes"].integer().value_or(-1)};
+    expect(layout.regions.emplace(name, region).second, "two memories of a name");
   }
   for (Buffer& b : loops.buffers) {
-    if (b.offset_bytes) *b.offset_bytes += begins[b.pool];
+    const bool is_outside = is_callers(b) && options["io"].text() != "arena";
+    const bool is_lent = is_outside && b.size_bytes > 0 &&
+                         says(options[b.kind == "input" ? "reuse_inputs" : "scratch_in_outputs"]);
+    refuse_if(is_outside && b.alignment > b.element->bytes,
+              {b.name, " asks the caller for more alignment than its elements have"});
+    if (!is_lent && b.lender.empty()) continue;
+    refuse_if(!b.pool.empty() || (b.kind != "arena" && !is_lent),
+              {b.name, " lies in two memories"});
+    b.pool = "caller's " + (is_lent ? b.name : b.lender);
+    if (!is_lent) continue;
+    b.offset_bytes = 0;
+    layout.regions[b.pool] = {"the " + b.pool, b.size_bytes, &b};
+  }
+}
+
+void find_lives(Layout& layout, const Loops& loops) {
+  const Json& options = layout.json["options"];
+  std::vector<Span> spans;
+  add_spans(loops.runner.stmts, spans);
+  for (const Buffer& b : loops.buffers) {
+    if (b.kind == "constant") continue;
+    const bool is_planned = !is_callers(b) || options["io"].text() == "arena" || !b.pool.empty();
+    const auto region = layout.regions.find(b.pool);
+    refuse_if(is_planned && region == layout.regions.end(),
+              {b.name, " lies in the pool ", b.pool, ", which does not exist"});
+    const bool is_input = b.kind == "input";
+    layout.by_name[b.name] = layout.lives.size();
+    layout.lives.push_back(
+        {.buffer = &b,
+         .region = is_planned ? &region->second : nullptr,
+         .begin = is_input ? 0 : INT64_MAX,
+         .end = is_input ? 1 : 0,
+         .is_kept = is_callers(b) && !(is_input && says(options["reuse_inputs"]))});
+  }
+  for (size_t c = 0; c < spans.size(); ++c) {
+    std::map<size_t, Use> uses;
+    const std::vector<Place>& places = loops.kernels.at(loops.calls[c].kernel).body.places;
+    for (size_t p = 0; p < loops.calls[c].args.size(); ++p) {
+      const auto known = layout.by_name.find(loops.calls[c].args[p].buffer);
+      if (known == layout.by_name.end()) continue;
+      Use& use = uses[known->second];
+      use = {known->second, use.reads || places[p].reads, use.writes || places[p].writes};
+      Life& life = layout.lives[use.life];
+      life.begin = std::min(life.begin, spans[c].first);
+      life.end = std::max(life.end, spans[c].second);
+    }
+    std::vector<Use>& all = layout.uses.emplace_back();
+    for (const auto& [life, use] : uses) all.push_back(use);
+  }
+  for (Life& life : layout.lives) {
+    if (life.begin == INT64_MAX) life.begin = 0;
+    if (life.is_kept) life.end = std::max<int64_t>(1, static_cast<int64_t>(spans.size()));
+  }
+  stretch_parts(layout);
+}
+
+// Places of buffers, and with them how large the memories are.
+void check_places(Layout& layout) {
+  std::map<std::string, std::pair<std::string, uint64_t>> units;  // where they begin
+  for (const Life& life : layout.lives) {
+    if (life.region == nullptr) continue;
+    const Buffer& b = *life.buffer;
+    Region& region = layout.regions.at(b.pool);
+    const Element* own = region.port ? region.port->element : b.element;
+    const std::string placed = layout.json["options"]["places"][b.tensor].text();
+    refuse_if(!b.pool.empty() && b.kind != "arena" && !region.port,
+              {b.name, " is the caller's and lies in a pool"});
+    refuse_if(b.kind == "arena" && !placed.empty() && placed != (b.pool.empty() ? "arena" : b.pool),
+              {b.name, " does not lie in ", placed, ", where the options place it"});
+    refuse_if(!b.offset_bytes, {b.name, " has no place in ", region.title});
+    refuse_if(*b.offset_bytes < 0 || *b.offset_bytes > region.most_bytes - b.size_bytes,
+              {b.name, " is outside ", region.title});
+    refuse_if(!may_stand_in(b.element, own), {b.name, " is of another type than ", region.title});
+    refuse_if(*b.offset_bytes % b.alignment != 0 || (region.port && own->bytes % b.alignment != 0),
+              {b.name, " is misaligned"});
+    region.bytes = std::max(region.bytes, *b.offset_bytes + b.size_bytes);
+    region.alignment = std::max(region.alignment, b.alignment);
+    const std::pair begin(
+        b.pool, static_cast<uint64_t>(*b.offset_bytes) - static_cast<uint64_t>(begin_in_unit(b)));
+    refuse_if(units.emplace(unit_of(b), begin).first->second != begin,
+              {b.name, " and others are tied, but not at their distance"});
+  }
+}
+
+Json number(int64_t n) { return {static_cast<double>(n)}; }
+
+void check_memories(const Layout& layout) {
+  const JsonArray& pools = layout.json["options"]["pools"].array();
+  const auto memory_of = [&](const std::string& name, const char* kind, const Json& capacity) {
+    const Region& region = layout.regions.at(name);
+    return Json{JsonObject{{"name", {name.empty() ? "arena" : name}},
+                           {"kind", {std::string(kind)}},
+                           {"bytes", number(region.bytes)},
+                           {"alignment", number(region.alignment)},
+                           {"capacity_bytes", capacity}}};
+  };
+  JsonArray memory = {memory_of("", "arena", {})};
+  for (const Json& pool : pools) {
+    memory.push_back(memory_of(pool["name"].text(), "pool", pool["capacity_bytes"]));
+  }
+  JsonObject expected = {{"arena_bytes", number(layout.regions.at("").bytes)},
+                         {"arena_alignment", number(layout.regions.at("").alignment)}};
+  if (!pools.empty() || !layout.json["memory"].is_null()) expected["memory"] = {memory};
+  expect_same(layout.json, {expected}, "the program");
+}
+
+void check_buffers(const Layout& layout) {
+  JsonObject stated;  // by name
+  const JsonArray& buffers = layout.json["plan"]["buffers"].array();
+  for (const Json& b : buffers) stated[b["name"].text()] = b;
+  const auto is_planned = [](const Life& life) { return life.region != nullptr; };
+  const auto num_planned = std::ranges::count_if(layout.lives, is_planned);
+  expect(std::ssize(stated) == num_planned && std::ssize(buffers) == num_planned,
+         "another number of arena buffers");
+  for (const Life& life : layout.lives) {
+    if (!is_planned(life)) continue;
+    const Buffer& b = *life.buffer;
+    JsonObject expected = {{"tensor", {b.tensor}},
+                           {"size_bytes", number(b.size_bytes)},
+                           {"alignment", number(b.alignment)},
+                           {"first", number(life.begin)},
+                           {"last", number(life.end)},
+                           {"offset_bytes", number(*b.offset_bytes)},
+                           {"pool", {}},
+                           {"inside", {}}};
+    if (!b.pool.empty()) {
+      expected[life.region->port ? "inside" : "pool"] = {life.region->port ? life.region->port->name
+                                                                           : b.pool};
+    }
+    if (b.tie_group >= 0) {
+      expected["tie_group"] = number(b.tie_group);
+      expected["tie_offset_bytes"] = number(b.tie_offset_bytes);
+    }
+    expect(stated.contains(b.name), "nothing of " + b.name);
+    expect_same(stated[b.name], {expected}, b.name);
   }
 }
 
 }  // namespace
 
-Claims::Claims(const Json& json) {
-  const auto says = [](const Json& value) { return value.boolean().value_or(false); };
-  const Json& options = json["options"];
-  const Json& plan = json["plan"];
-  io_in_arena = options["io"].text() == "arena";
-  reuse_inputs = says(options["reuse_inputs"]);
-  scratch_in_outputs = says(options["scratch_in_outputs"]);
-  overlap = says(plan["within"]["overlap"]);
-  optimal = says(plan["optimal"]);
-  packing_optimal = says(plan["packing_optimal"]);
-  order_optimal = says(plan["order_optimal"]);
-}
+bool says(const Json& flag) { return flag.boolean().value_or(false); }
 
 bool is_callers(const Buffer& b) { return b.kind == "input" || b.kind == "output"; }
-
-bool is_kept(const Buffer& b, const Claims& claims) {
-  return b.kind == "output" || (b.kind == "input" && !claims.reuse_inputs);
-}
 
 bool may_stand_in(const Element* e, const Element* object) {
   return e == object || e->name == "int8" || e->name == "uint8" || e->name == "bool";
@@ -240,25 +218,14 @@ bool contains(const Buffer& whole, const Buffer& part) {
 }
 
 Layout lay_out(Loops& loops, const Json& json) {
-  Layout layout{Claims(json), {}, {}, {}, {}};
-  if (json["plan"]["within"]["streaming"].boolean().value_or(false))
-    throw Lie("the plan claims streaming, which no program of this kind has");
-  lend_ports(loops, layout.claims);
-  for (const Call& call : loops.calls) {
-    std::map<std::string, Touch>& touches = layout.touches.emplace_back();
-    const std::vector<Place>& places = loops.kernels.at(call.kernel).body.places;
-    for (size_t p = 0; p < call.args.size(); ++p) {
-      Touch& touch = touches[call.args[p].buffer];
-      touch.reads |= places[p].reads;
-      touch.writes |= places[p].writes;
-    }
-  }
-  layout.lives = find_lives(loops, layout.claims);
-  for (const Life& life : layout.lives) layout.by_name[life.buffer->name] = &life;
-  layout.regions = read_regions(json, loops);
-  check_places(layout, json["options"]);
-  check_buffers(json["plan"]["buffers"].array(), layout);
-  put_side_by_side(loops, layout.regions);
+  refuse_if(says(json["plan"]["within"]["streaming"]),
+            {"the plan claims streaming, which no program of this kind has"});
+  Layout layout{.json = json};
+  find_regions(layout, loops);
+  find_lives(layout, loops);
+  check_places(layout);
+  check_memories(layout);
+  check_buffers(layout);
   return layout;
 }
 

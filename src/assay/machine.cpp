@@ -33,16 +33,19 @@ Machine::Machine(const Loops& loops, bool inputs_may_change, std::vector<Distanc
   place_buffers();
 }
 
-// Behind the arena lie the caller's buffers. Constants are not watched.
+// Memories lie one behind the other, then what is the caller's. Constants are not watched.
 void Machine::place_buffers() {
-  int64_t end = 0;
+  std::map<std::string, int64_t> begins;  // of memories: at first their sizes
   for (const Buffer& b : loops_.buffers) {
     if (b.size_bytes > kMostBytes || b.offset_bytes.value_or(0) > kMostBytes)
       throw TooLarge(b.name + " is too large to be judged");
     if (!b.offset_bytes) continue;
     if (*b.offset_bytes < 0) throw Lie(b.name + " lies outside the arena");
-    end = std::max(end, *b.offset_bytes + b.size_bytes);
+    int64_t& bytes = begins[b.pool];
+    bytes = std::max(bytes, *b.offset_bytes + b.size_bytes);
   }
+  int64_t end = 0;
+  for (auto& [pool, bytes] : begins) end += std::exchange(bytes, end);
   std::map<int64_t, Tag> groups;
   Tag next = 1;
   for (const Buffer& b : loops_.buffers) {
@@ -53,7 +56,7 @@ void Machine::place_buffers() {
     if (b.kind == "constant") continue;
     m.tag = next++;
     if (b.offset_bytes) {
-      m.address = *b.offset_bytes;
+      m.address = begins[b.pool] + *b.offset_bytes;
       if (b.tie_group >= 0) m.tag = groups.emplace(b.tie_group, m.tag).first->second;
     } else {
       m.address = end;
@@ -74,6 +77,16 @@ void Machine::run(int64_t most_steps) {
   run(frame, runner_.actions);
   for (const Buffer& b : loops_.buffers) {
     if (b.kind == "output" || (b.kind == "input" && !inputs_may_change_)) expect_whole(b);
+  }
+  for (Distance& d : wanted_) {
+    const int64_t behind =
+        memory_[buffers_.at(d.input)].address - memory_[buffers_.at(d.output)].address;
+    for (std::optional<int64_t>* seen : {&d.forward, &d.turned_forward}) {
+      if (*seen) **seen += behind;
+    }
+    for (std::optional<int64_t>* seen : {&d.reverse, &d.turned_reverse}) {
+      if (*seen) **seen -= behind;
+    }
   }
 }
 

@@ -26,7 +26,7 @@ struct TooLarge : std::runtime_error {
 
 // How near `output`, written in call `step`, may start to `input`, read there, as the run shows:
 // never is a byte of the input read after the output was written over it if
-//     offset(input) - offset(output) >= forward, or offset(output) - offset(input) >= reverse.
+//     offset(input) - offset(output) > forward, or offset(output) - offset(input) > reverse.
 // Nothing if no read follows a write.
 struct Distance {
   std::string output;
@@ -69,8 +69,8 @@ struct Turned {
 
 class Machine {
  public:
-  // Buffers with an offset lie in the arena, as large as it must be for them. `wanted` are the
-  // distances to be found. Throws TooLarge before memory is taken.
+  // Buffers with an offset lie in the memory `pool`, as large as it must be for them. `wanted` are
+  // the distances to be found. Throws TooLarge before memory is taken.
   Machine(const Loops& loops, bool inputs_may_change, std::vector<Distance> wanted);
 
   // Throws Lie at the first access that is wrong, TooLarge after `most_steps` steps.

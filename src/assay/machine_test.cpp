@@ -147,9 +147,10 @@ TEST(Machine, FindsDistances) {
       "run { call k(x, y) }\n");
   Machine machine(loops, false, {{"y", "x", 0}});
   machine.run();
-  // Addresses: written last minus read first, where the read comes later.
-  EXPECT_EQ(machine.distances()[0].forward, 8 + 0 - 1);
-  EXPECT_EQ(machine.distances()[0].reverse, 5 - 8);
+  // From the start of each: written last minus read first, where the read comes later; read last
+  // minus written first.
+  EXPECT_EQ(machine.distances()[0].forward, 0 - 1);
+  EXPECT_EQ(machine.distances()[0].reverse, 5 - 0);
 }
 
 TEST(Machine, StopsWhereItIsTooMuch) {

@@ -4,17 +4,20 @@
 //
 // Who wants to believe it reads, in this order (about so many lines of code, without comments,
 // empty lines and includes; tools/count_assay.py counts them):
-//  - the memory plan, 1,000 lines: judge, layout (where and when buffers are), distances (overlap),
-//    bound and search (that the arena is the least), order (that no other order needs less);
-//  - the run that shows that every read finds its value and how near buffers may come, 950 lines:
+//  - the memory plan, 910 lines: judge, layout (where and when buffers are), distances (overlap),
+//    load (what is needed at once), bound and search (that the arena is the least), order (that no
+//    other order needs less);
+//  - the run that shows that every read finds its value and how near buffers may come, 970 lines:
 //    calls, machine, and code and range, which strip kernels of their arithmetic;
-//  - other claims, 500 lines: claims (names, ports, operators), requantisation, sums, rounding;
-//  - the readers of both files, 1,050 lines: json, lexer, loops, body_reader.
+//  - other claims, 590 lines: claims (names, ports, operators), requantisation, sums, rounding;
+//  - the readers of both files, 1,090 lines: json, lexer, loops, body_reader;
+//  - what is no judge's: intervals, 50 lines.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "assay/judge.h"
 #include "assay/lexer.h"
@@ -66,8 +69,8 @@ int judge(const std::filesystem::path& argument) {
     std::fprintf(stderr, "assay: %s cannot be read or is no NAME.json\n", path.c_str());
     return kUnreadable;
   }
-  const ingot::assay::Loops loops = ingot::assay::read_loops(slurp(loops_path));
-  const std::string lie = ingot::assay::find_lie(*json, loops);
+  ingot::assay::Loops loops = ingot::assay::read_loops(slurp(loops_path));
+  const std::string lie = ingot::assay::find_lie(*json, std::move(loops));
   if (!lie.empty()) {
     std::printf("%s: wrong: %s\n", path.c_str(), lie.c_str());
     return kDifferent;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the order of the calls is one that needs least memory.
 #pragma once
-#include <cstdint>
-#include <vector>
-
 #include "assay/distances.h"
 #include "assay/layout.h"
 
@@ -13,9 +10,8 @@ namespace ingot::assay {
 //  - the packing is optimal and no other order is possible;
 //  - in every order some call needs as much as the arena has: if nothing else were alive, or, as a
 //    search through the sets of calls that can be done finds, with what is alive then. Outputs may
-//    share with inputs that die there what the distances `derived` by the run let them.
+//    share with inputs that die there what the distances that the run has shown let them.
 // Throws TooLarge (assay/machine.h) if that search takes too long.
-void check_order(const Loops& loops, const Layout& layout, const std::vector<Distance>& derived,
-                 const Distances& stated);
+void check_order(const Loops& loops, const Layout& layout, const Distances& distances);
 
 }  // namespace ingot::assay

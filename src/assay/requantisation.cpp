@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
+#include <string_view>
 
+#include "assay/claims.h"
 #include "assay/code.h"
 #include "assay/rounding.h"
 #include "assay/sums.h"
@@ -19,16 +22,12 @@ constexpr int64_t kMin32 = std::numeric_limits<int32_t>::min();
 constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxShift = 62;
 
-void expect(bool holds, const std::string& otherwise) {
-  if (!holds) throw Lie("the JSON states " + otherwise);
-}
-
 // The reference's output for an accumulator, before the zero point and the clamp.
 class Reference {
  public:
   Reference(const std::string& rounding, float input_scale, float weight_scale, float output_scale)
-      : rounding_(rounding) {
-    if (rounding == "float") {
+      : is_float_(rounding == "float"), is_single_(rounding == "single") {
+    if (is_float_) {
       factor_ = input_scale * weight_scale / output_scale;
     } else {
       fixed_ = fixed_of(double{input_scale} * double{weight_scale} / double{output_scale});
@@ -36,8 +35,7 @@ class Reference {
   }
 
   int64_t operator()(int64_t accumulator) const {
-    if (rounding_ == "float") return in_float(accumulator);
-    return rescaled(accumulator, fixed_, rounding_ == "single");
+    return is_float_ ? in_float(accumulator) : rescaled(accumulator, fixed_, is_single_);
   }
 
  private:
@@ -51,7 +49,8 @@ class Reference {
     return static_cast<int64_t>(rest > 0.5 || (rest == 0.5 && odd) ? below + 1 : below);
   }
 
-  std::string rounding_;
+  bool is_float_;
+  bool is_single_;
   float factor_ = 0;
   Fixed fixed_;
 };
@@ -70,6 +69,9 @@ struct Channel {
   Formula formula;
 };
 
+constexpr const char* kOfProofs[] = {
+    "base", "shift", "clamps", "multipliers", "offsets", "bends", "biases_in_offsets", "tables"};
+
 // One operator's statement.
 class Statement {
  public:
@@ -79,6 +81,7 @@ class Statement {
     lowest_ = whole("lowest");
     highest_ = whole("highest");
     if (!json["base"].is_null()) base_ = whole("base");
+    clamps_ = json["clamps"].boolean().value_or(false);
     say(std::abs(zero_point_) <= 65535 && std::abs(base_) <= 65535 && std::abs(lowest_) <= 65535 &&
             std::abs(highest_) <= 65535 && lowest_ <= highest_,
         "no range");
@@ -87,7 +90,11 @@ class Statement {
   }
 
   void check(const Loops& loops) const {
-    const bool proved = json_["proved"].boolean().value_or(false);
+    const std::optional<bool> is_proved = json_["proved"].boolean();
+    say(is_proved.has_value(), "neither a proof nor that there is none");
+    const bool proved = *is_proved;
+    // Without a proof no constants are stated: nobody could know what they are worth.
+    for (const char* key : kOfProofs) say(proved || json_[key].is_null(), "unproved constants");
     for (size_t c = 0; c < channels_; ++c) {
       const int64_t low = element(json_["accumulators"]["low"], c);
       const int64_t high = element(json_["accumulators"]["high"], c);
@@ -101,12 +108,12 @@ class Statement {
   }
 
  private:
-  void say(bool holds, const std::string& otherwise) const {
-    expect(holds, otherwise + " of the requantisation of " + name_);
+  void say(bool holds, std::string_view otherwise) const {
+    if (!holds) expect(false, std::string(otherwise) + " of the requantisation of " + name_);
   }
   int64_t whole(const char* key) const {
     const std::optional<int64_t> value = json_[key].integer();
-    say(value.has_value(), std::string("no ") + key);
+    if (!value) say(false, std::string("no ") + key);
     return *value;
   }
   // Offsets do not fit a double: they are written as text.
@@ -156,8 +163,7 @@ class Statement {
         "sums that leave int64");
     const int64_t result = static_cast<int64_t>(total >> f.shift);
     say(kMin32 <= result && result <= kMax32, "results that leave int32");
-    return json_["clamps"].boolean().value_or(false) ? std::clamp(result + base_, lowest_, highest_)
-                                                     : result + base_;
+    return clamps_ ? std::clamp(result + base_, lowest_, highest_) : result + base_;
   }
 
   void check_channel(size_t c, const Channel& channel) const {
@@ -171,25 +177,28 @@ class Statement {
     };
     const auto agree = [&](int64_t accumulator) {
       if (accumulator < channel.low || accumulator > channel.high) return;
-      say(computed(channel.formula, accumulator) == wanted(accumulator),
-          "constants of channel " + std::to_string(c) + " that are wrong for accumulator " +
-              std::to_string(accumulator));
+      if (computed(channel.formula, accumulator) == wanted(accumulator)) return;
+      say(false, "constants of channel " + std::to_string(c) + " that are wrong for accumulator " +
+                     std::to_string(accumulator));
     };
     for (const int64_t accumulator : {channel.low, channel.high, int64_t{-1}, int64_t{0}}) {
       agree(accumulator);
     }
     int64_t from = channel.low;
+    int64_t width = 1;  // of the last step: the next is about as wide
     const int64_t last = wanted(channel.high);
     for (int64_t value = wanted(channel.low) + 1; value <= last; ++value) {
       // The least accumulator whose output is at least `value`.
       int64_t below = from;
       int64_t above = channel.high;
-      while (above - below > 1) {
-        const int64_t middle = below + (above - below) / 2;
+      for (int64_t tries = 0; above - below > 1; ++tries) {
+        const int64_t middle = tries < 3 ? std::clamp(from + width - tries, below + 1, above - 1)
+                                         : below + (above - below) / 2;
         (wanted(middle) >= value ? above : below) = middle;
       }
       agree(above);
       agree(above - 1);
+      width = above - from;
       from = above - 1;
     }
   }
@@ -198,15 +207,15 @@ class Statement {
     const std::string name = json_["tables"][key].text();
     if (name.empty()) return;
     const auto buffer = std::ranges::find(loops.buffers, name, &Buffer::name);
-    say(buffer != loops.buffers.end() && buffer->kind == "constant", "no table " + name);
+    if (buffer == loops.buffers.end() || buffer->kind != "constant") say(false, "no table " + name);
     const JsonArray& stated = json_[key].array();
-    say(buffer->data.size() == stated.size() * bytes, "another length of " + name);
+    if (buffer->data.size() != stated.size() * bytes) say(false, "another length of " + name);
     for (size_t i = 0; i < stated.size(); ++i) {
       uint64_t bits = 0;
       for (size_t b = 0; b < bytes; ++b) bits |= uint64_t{buffer->data[i * bytes + b]} << (8 * b);
       const int64_t value =
           bytes == 4 ? int64_t{static_cast<int32_t>(bits)} : static_cast<int64_t>(bits);
-      say(value == number(stated[i]), "other numbers than " + name + " holds");
+      if (value != number(stated[i])) say(false, "other numbers than " + name + " holds");
     }
   }
 
@@ -217,6 +226,7 @@ class Statement {
   int64_t base_ = 0;
   int64_t lowest_ = 0;
   int64_t highest_ = 0;
+  bool clamps_ = false;
   size_t channels_ = 0;
 };
 
@@ -224,13 +234,17 @@ class Statement {
 
 void check_requantisation(const Json& json, const Loops& loops) {
   const std::string rounding = json["options"]["rounding"].text();
+  std::set<std::string> known;  // sums: many operators state the same
   for (const Json& op : json["operators"].array()) {
     const Json& statement = op["requantisation"];
     const JsonArray& sums = op["sums"].array();
     if (statement.is_null() && sums.empty()) continue;
     expect(rounding == "double" || rounding == "single" || rounding == "float",
            "no rounding that is known");
-    for (const Json& sum : sums) check_sum(sum, rounding != "double", op["name"].text(), loops);
+    for (const Json& sum : sums) {
+      if (known.insert(print(sum)).second)
+        check_sum(sum, rounding != "double", op["name"].text(), loops);
+    }
     if (statement.is_null()) continue;
     Statement(statement, rounding, op["name"].text()).check(loops);
   }

@@ -6,24 +6,27 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "assay/intervals.h"
 
 namespace ingot::assay {
 namespace {
 
 constexpr size_t kMostPairs = 3000;
 
-int64_t floor_to(int64_t n, int64_t multiple) { return n - ((n % multiple) + multiple) % multiple; }
-
 // What moves as one: a buffer or a tied group. The bases of all places are `residue` modulo
 // `modulus`.
 struct Item {
-  int64_t low = 0;
-  int64_t high = 0;
+  int64_t low = INT64_MIN;
+  int64_t high = INT64_MAX;
   int64_t modulus = 1;
   int64_t residue = 0;
 
-  int64_t up(int64_t base) const { return -floor_to(residue - base, modulus) + residue; }
-  int64_t down(int64_t base) const { return floor_to(base - residue, modulus) + residue; }
+  int64_t up(int64_t base) const { return residue - floor_div(residue - base, modulus) * modulus; }
+  int64_t down(int64_t base) const {
+    return residue + floor_div(base - residue, modulus) * modulus;
+  }
 };
 
 // A choice between two: of a pair of items, which lies behind, or of a step, which way it runs.
@@ -33,18 +36,18 @@ constexpr Open kFirst = 1;   // b behind a; forward
 constexpr Open kSecond = 2;  // a behind b; in reverse
 constexpr Open kBoth = kFirst | kSecond;
 
-struct Pair {
-  size_t a = 0;
+struct Apart {
+  size_t a = 0;  // items
   size_t b = 0;
-  // By direction of the step: base(b) - base(a), or base(a) - base(b), at least.
-  std::array<int64_t, 2> after = {};
-  std::array<int64_t, 2> before = {};
-  size_t choice = 0;                // between the two
+  // Which of them lies behind, and by direction of the step: at least how far behind its base.
+  std::array<std::array<int64_t, 2>, 2> behind = {};
+  int64_t shift = 0;  // of their buffers within them
+  size_t choice = 0;
   std::optional<size_t> step = {};  // choice of its direction; without, that does not matter
 
-  static int64_t least(const std::array<int64_t, 2>& by_direction, Open directions) {
-    if (directions == kBoth) return std::min(by_direction[kForward], by_direction[kReverse]);
-    return by_direction[directions == kFirst ? kForward : kReverse];
+  int64_t least(size_t which, Open directions) const {
+    if (directions == kBoth) return std::min(behind[which][kForward], behind[which][kReverse]);
+    return behind[which][directions == kFirst ? kForward : kReverse];
   }
 };
 
@@ -55,112 +58,102 @@ struct State {
 
 class Search {
  public:
-  Search(const std::vector<Life>& lives, const Distances& distances, int64_t height,
-         const Json& plan)
-      : distances_(distances),
-        log_(plan["witness"]["search"].array()),
-        names_(plan["buffers"].array()) {
-    for (const Life& life : lives) {
-      if (life.buffer->size_bytes == 0) continue;
-      lives_.push_back(life);
-      item_of_.push_back(item_for(*life.buffer, height));
-    }
-    for (Item& item : start_.items) {
-      item.low = item.up(item.low);
-      item.high = item.down(item.high);
+  Search(const Layout& layout, const std::vector<Pair>& pairs, int64_t height)
+      : layout_(layout), log_(layout.json["plan"]["witness"]["search"].array()) {
+    const auto lives = select(layout, [](const Life& life) { return life.is_in_arena(); });
+    for (const size_t i : lives) add_to_item(i, height);
+    const JsonArray& buffers = layout.json["plan"]["buffers"].array();
+    for (size_t p = 0; p < buffers.size(); ++p)
+      place_of_[buffers[p]["name"].text()] = static_cast<int64_t>(p);
+    sweep(layout.lives, lives, [&](size_t i, const std::vector<size_t>& alive) {
+      for (const size_t j : alive) add_pair(std::min(i, j), std::max(i, j));
+    });
+    for (const Pair& pair : pairs) {
+      if (pair.is_stated) let_overlap(pair);
     }
   }
 
   // All of the log is about something.
-  bool run() {
-    const bool has_room =
-        std::ranges::all_of(start_.items, [](const Item& i) { return i.low <= i.high; });
-    if (has_room) add_pairs();
-    return (!has_room || refuted(start_)) && next_ == log_.size();
-  }
+  bool run() { return refuted(start_) && next_ == log_.size(); }
 
  private:
   // Ties are kept and alignments are powers of two: of the places that the plan has, the greatest
   // alignment says which others there are.
-  size_t item_for(const Buffer& b, int64_t height) {
+  void add_to_item(size_t i, int64_t height) {
+    const Buffer& b = *layout_.lives[i].buffer;
     const int64_t within = begin_in_unit(b);
-    const Item own{-within, height - within - b.size_bytes, b.alignment, *b.offset_bytes - within};
     const auto [known, is_new] = units_.emplace(unit_of(b), start_.items.size());
-    if (is_new) start_.items.push_back(own);
+    if (is_new) start_.items.emplace_back();
+    item_of_[i] = known->second;
     Item& item = start_.items[known->second];
-    item.low = std::max(item.low, own.low);
-    item.high = std::min(item.high, own.high);
-    item.modulus = std::max(item.modulus, own.modulus);
+    item = {std::max(item.low, -within), std::min(item.high, height - within - b.size_bytes),
+            std::max(item.modulus, b.alignment), *b.offset_bytes - within};
+  }
+
+  // The choice that decisions of the log name so: two places in plan.buffers, or a step and -1.
+  size_t choice_of(int64_t first, int64_t second) {
+    const auto [known, is_new] = choices_.emplace(std::pair(first, second), start_.open.size());
+    if (is_new) start_.open.push_back(kBoth);
     return known->second;
   }
 
-  void add_pairs() {
-    for (size_t i = 0; i < lives_.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        if (item_of_[i] != item_of_[j] && lives_[i].meets(lives_[j])) add_pair(j, i);
-      }
-    }
-  }
-
-  size_t new_choice() {
-    start_.open.push_back(kBoth);
-    return start_.open.size() - 1;
-  }
-
-  void add_pair(size_t first, size_t second) {
-    const Buffer& x = *lives_[first].buffer;
-    const Buffer& y = *lives_[second].buffer;
-    const int64_t shift = begin_in_unit(x) - begin_in_unit(y);
-    if (pairs_.size() == kMostPairs)
+  void add_pair(size_t i, size_t j) {
+    if (item_of_[i] == item_of_[j]) return;
+    if (apart_.size() == kMostPairs)
       throw TooLarge("the lower bound has a search for its witness, of too many buffers");
-    Pair& pair = pairs_.emplace_back(Pair{item_of_[first], item_of_[second]});
-    pair.choice = new_choice();
-    by_names_[{x.name, y.name}] = pair.choice;
-    pair.after.fill(x.size_bytes + shift);
-    pair.before.fill(y.size_bytes - shift);
-    for (const bool y_is_output : {false, true}) {
-      const Distances::Stated* d = y_is_output ? distances_.find(y, x) : distances_.find(x, y);
-      if (d == nullptr) continue;
-      if (!steps_.contains(d->step)) steps_[d->step] = new_choice();
-      pair.step = steps_.at(d->step);
-      for (const Direction run : {kForward, kReverse}) {
-        if (!d->least[run]) continue;
-        // Forward the input follows the output, in reverse the output the input.
-        const bool is_after = (run == kForward) != y_is_output;
-        int64_t& least = (is_after ? pair.after : pair.before)[run];
-        least = std::min(least, *d->least[run] + (is_after ? shift : -shift));
-      }
+    const Buffer& x = *layout_.lives[i].buffer;
+    const Buffer& y = *layout_.lives[j].buffer;
+    const int64_t shift = begin_in_unit(x) - begin_in_unit(y);
+    Apart& pair = apart_[{i, j}];
+    pair = {.a = item_of_[i], .b = item_of_[j], .shift = shift};
+    pair.choice = choice_of(place_of_[x.name], place_of_[y.name]);
+    pair.behind[0].fill(x.size_bytes + shift);
+    pair.behind[1].fill(y.size_bytes - shift);
+  }
+
+  void let_overlap(const Pair& stated) {
+    const auto known = apart_.find(std::minmax(stated.output, stated.input));
+    if (known == apart_.end()) return;
+    Apart& pair = known->second;
+    pair.step = choice_of(stated.step, -1);
+    for (const Direction run : {kForward, kReverse}) {
+      // Forward the input follows the output, in reverse the output the input.
+      const size_t which = (run == kForward) == (stated.output < stated.input) ? 0 : 1;
+      int64_t& least = pair.behind[which][run];
+      if (stated.stated[run])
+        least = std::min(least, *stated.stated[run] + (which == 0 ? pair.shift : -pair.shift));
     }
   }
 
   // False if the ends of some offset have met.
   bool push(State& state) {
-    for (bool changed = true; changed;) {
+    for (Item& item : state.items) {
+      item = {item.up(item.low), item.down(item.high), item.modulus, item.residue};
+      if (item.low > item.high) return false;
+    }
+    for (bool changed = true; std::exchange(changed, false);) {
       if (--rounds_left_ < 0) throw TooLarge("the search that is a witness takes too many steps");
-      changed = false;
-      for (size_t p = 0; p < pairs_.size(); ++p) {
-        const Pair& pair = pairs_[p];
-        Item& a = state.items[pair.a];
-        Item& b = state.items[pair.b];
+      for (const auto& [lives, pair] : apart_) {
+        Item* const items[] = {&state.items[pair.a], &state.items[pair.b]};
         const Open directions = pair.step ? state.open[*pair.step] : kBoth;
-        const int64_t after = Pair::least(pair.after, directions);
-        const int64_t before = Pair::least(pair.before, directions);
-        const Open possible = static_cast<Open>((a.low + after <= b.high ? kFirst : 0) |
-                                                (b.low + before <= a.high ? kSecond : 0));
-        const Open open = state.open[pair.choice] & possible;
+        const int64_t least[] = {pair.least(0, directions), pair.least(1, directions)};
+        Open possible = 0;
+        if (items[0]->low + least[0] <= items[1]->high) possible |= kFirst;
+        if (items[1]->low + least[1] <= items[0]->high) possible |= kSecond;
+        Open& open = state.open[pair.choice];
+        changed = changed || (open & ~possible) != 0;
+        open &= possible;
         if (open == 0) return false;
-        changed = changed || open != state.open[pair.choice];
-        state.open[pair.choice] = open;
         if (open == kBoth) continue;
-        Item& first = open == kFirst ? a : b;
-        Item& second = open == kFirst ? b : a;
-        const int64_t distance = open == kFirst ? after : before;
-        const int64_t low = second.up(first.low + distance);
-        const int64_t high = first.down(second.high - distance);
+        const size_t which = open == kFirst ? 0 : 1;
+        Item& first = *items[which];
+        Item& second = *items[1 - which];
+        const int64_t low = second.up(first.low + least[which]);
+        const int64_t high = first.down(second.high - least[which]);
         changed = changed || low > second.low || high < first.high;
         second.low = std::max(second.low, low);
         first.high = std::min(first.high, high);
-        if (a.low > a.high || b.low > b.high) return false;
+        if (first.low > first.high || second.low > second.high) return false;
       }
     }
     return true;
@@ -170,40 +163,25 @@ class Search {
   bool refuted(State state) {
     if (!push(state)) return true;
     if (next_ == log_.size()) return false;
-    const std::optional<size_t> choice = choice_of(log_[next_++]);
-    if (!choice || state.open[*choice] != kBoth) return false;
+    const Json& decision = log_[next_++];
+    const JsonArray& both = decision.array();
+    const auto choice = choices_.find(
+        both.size() == 2 ? std::pair(both[0].integer().value_or(-1), both[1].integer().value_or(-1))
+                         : std::pair(decision.integer().value_or(-1), int64_t{-1}));
+    if (choice == choices_.end() || state.open[choice->second] != kBoth) return false;
     State other = state;
-    state.open[*choice] = kFirst;
-    other.open[*choice] = kSecond;
+    state.open[choice->second] = kFirst;
+    other.open[choice->second] = kSecond;
     return refuted(std::move(state)) && refuted(std::move(other));
   }
 
-  std::optional<size_t> choice_of(const Json& decision) const {
-    const auto found = [](const auto& map, const auto& key) {
-      const auto at = map.find(key);
-      return at == map.end() ? std::optional<size_t>() : at->second;
-    };
-    if (const auto step = decision.integer()) return found(steps_, *step);
-    const JsonArray& both = decision.array();
-    if (both.size() != 2) return std::nullopt;
-    return found(by_names_, std::pair(name_of(both[0]), name_of(both[1])));
-  }
-
-  std::string name_of(const Json& place) const {
-    const int64_t at = place.integer().value_or(-1);
-    if (at < 0 || at >= static_cast<int64_t>(names_.size())) return "";
-    return names_[static_cast<size_t>(at)]["name"].text();
-  }
-
-  const Distances& distances_;
+  const Layout& layout_;
   const JsonArray& log_;
-  const JsonArray& names_;  // of buffers
-  std::vector<Life> lives_;
-  std::vector<size_t> item_of_;          // by life
-  std::map<std::string, size_t> units_;  // items
-  std::vector<Pair> pairs_;
-  std::map<std::pair<std::string, std::string>, size_t> by_names_;  // choices
-  std::map<int64_t, size_t> steps_;                                 // choices
+  std::map<std::string, int64_t> place_of_;           // in plan.buffers
+  std::map<std::string, size_t> units_;               // items
+  std::map<size_t, size_t> item_of_;                  // by life
+  std::map<std::pair<size_t, size_t>, Apart> apart_;  // by lives
+  std::map<std::pair<int64_t, int64_t>, size_t> choices_;
   State start_;
   size_t next_ = 0;  // in the log
   int64_t rounds_left_ = 1'000'000;
@@ -211,9 +189,8 @@ class Search {
 
 }  // namespace
 
-bool is_refuted(const std::vector<Life>& lives, const Distances& distances, int64_t height,
-                const Json& plan) {
-  return Search(lives, distances, height, plan).run();
+bool is_refuted(const Layout& layout, const std::vector<Pair>& pairs, int64_t height) {
+  return Search(layout, pairs, height).run();
 }
 
 }  // namespace ingot::assay

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "assay/distances.h"
-#include "assay/json.h"
+#include "assay/layout.h"
 
 namespace ingot::assay {
 
-// Whether the log in `plan` shows that the buffers cannot be placed, within their alignments, ties
-// and distances, in an arena of `height` bytes; any direction of every step is allowed, but one for
-// all its distances. Throws TooLarge (assay/machine.h) if there are too many pairs of buffers.
+// Whether the log shows that the buffers in the arena cannot be placed, within their alignments,
+// ties and distances, in an arena of `height` bytes; any direction of every step is allowed, but
+// one for all its distances. Throws TooLarge (assay/machine.h) if there are too many pairs of
+// buffers.
 //
 // Every pair that is alive together has two ways of keeping apart, each a least distance between
 // their offsets. Offsets have lower and upper ends, which decided pairs push against each other;
@@ -20,7 +21,6 @@ namespace ingot::assay {
 // places in plan.buffers or the number of a step, splits what is left open in two; below it the log
 // goes on with b behind a (forward), then with a behind b (reverse), each until the ends of some
 // offset have met. What the log does not name cannot make a false bound true.
-bool is_refuted(const std::vector<Life>& lives, const Distances& distances, int64_t height,
-                const Json& plan);
+bool is_refuted(const Layout& layout, const std::vector<Pair>& pairs, int64_t height);
 
 }  // namespace ingot::assay

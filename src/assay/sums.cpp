@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "assay/code.h"
@@ -48,12 +49,17 @@ class ByteSum {
     const int64_t z_zero = whole("z_zero_point");
     const int64_t y_zero = whole("zero_point");
     say(std::max({std::abs(x_zero), std::abs(z_zero), std::abs(y_zero)}) <= 255, "no zero points");
+    std::vector<int64_t> rescaled_z;
+    for (int64_t z = low; z <= high; ++z) {
+      rescaled_z.push_back(rescaled((z - z_zero) * kUnit, z_, single_));
+    }
     for (int64_t x = low; x <= high; ++x) {
+      const int64_t a = rescaled((x - x_zero) * kUnit, x_, single_);
       for (int64_t z = low; z <= high; ++z) {
-        const int64_t a = rescaled((x - x_zero) * kUnit, x_, single_);
-        const int64_t b = rescaled((z - z_zero) * kUnit, z_, single_);
+        const int64_t b = rescaled_z[static_cast<size_t>(z - low)];
         const int64_t wanted = y_zero + rescaled(subtracts_ ? a - b : a + b, y_, single_);
-        say(computed(x, z, low, high) == std::clamp(wanted, low, high),
+        if (computed(x, z, low, high) == std::clamp(wanted, low, high)) continue;
+        say(false,
             "constants that are wrong for " + std::to_string(x) + " and " + std::to_string(z));
       }
     }
@@ -80,12 +86,13 @@ class ByteSum {
     if (z_offsets_.empty()) return;
     const std::string name = json_["z_offsets_table"].text();
     const auto buffer = std::ranges::find(loops.buffers, name, &Buffer::name);
-    say(buffer != loops.buffers.end() && buffer->kind == "constant", "no table " + name);
-    say(buffer->data.size() == 4 * z_offsets_.size(), "another length of " + name);
+    if (buffer == loops.buffers.end() || buffer->kind != "constant") say(false, "no table " + name);
+    if (buffer->data.size() != 4 * z_offsets_.size()) say(false, "another length of " + name);
     for (size_t i = 0; i < z_offsets_.size(); ++i) {
       uint32_t bits = 0;
       for (size_t b = 0; b < 4; ++b) bits |= uint32_t{buffer->data[i * 4 + b]} << (8 * b);
-      say(static_cast<int32_t>(bits) == z_offsets_[i], "other numbers than " + name + " holds");
+      if (static_cast<int32_t>(bits) != z_offsets_[i])
+        say(false, "other numbers than " + name + " holds");
     }
   }
 
@@ -111,18 +118,18 @@ class ByteSum {
     return values;
   }
 
-  void say(bool holds, const std::string& otherwise) const {
-    if (!holds) throw Lie("the JSON states " + otherwise + " of a sum in " + name_);
+  void say(bool holds, std::string_view otherwise) const {
+    if (!holds) throw Lie("the JSON states " + std::string(otherwise) + " of a sum in " + name_);
   }
   int64_t whole(const char* key) const {
     const std::optional<int64_t> value = json_[key].integer();
-    say(value.has_value(), std::string("no ") + key);
+    if (!value) say(false, std::string("no ") + key);
     return *value;
   }
   int64_t of_plane(const char* key) const { return z_offsets_.empty() ? whole(key) : 0; }
   float scale(const char* key) const {
     const std::optional<double> value = json_[key].number();
-    say(value && *value > 0 && std::isfinite(*value), std::string("no ") + key);
+    if (!value || !(*value > 0) || !std::isfinite(*value)) say(false, std::string("no ") + key);
     return static_cast<float>(*value);
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "loop/dead.h"
 #include "loop/rewrite.h"
 #include "loop/rules.h"
 #include "loop/values.h"
@@ -256,68 +257,12 @@ class BlockSimplifier {
   std::map<std::string, int64_t> declarations_;
 };
 
-// Removes scalars that nothing reads, with what is assigned to them, and loops and branches that
-// are empty after that.
-bool remove_unread(Block& block, const std::set<std::string>& read) {
-  bool changed = false;
-  for (Stmt& s : block) {
-    if (auto* loop = std::get_if<For>(&s.kind)) {
-      changed |= remove_unread(loop->body, read);
-    } else if (auto* branch = std::get_if<If>(&s.kind)) {
-      changed |= remove_unread(branch->then_body, read);
-      changed |= remove_unread(branch->else_body, read);
-    }
-  }
-  const size_t removed = std::erase_if(block, [&](const Stmt& s) {
-    if (const auto* let = std::get_if<Let>(&s.kind)) return !read.contains(let->name);
-    if (const auto* assign = std::get_if<Assign>(&s.kind)) return !read.contains(assign->name);
-    if (const auto* loop = std::get_if<For>(&s.kind)) return loop->body.empty();
-    if (const auto* branch = std::get_if<If>(&s.kind)) {
-      return branch->then_body.empty() && branch->else_body.empty();
-    }
-    return false;
-  });
-  return changed || removed > 0;
-}
-
-// What is read other than to compute a scalar itself.
-std::set<std::string> read_by_others(const Block& block) {
-  std::set<std::string> read;
-  for_each_stmt(block, [&](const Stmt& s) {
-    const auto* assign = std::get_if<Assign>(&s.kind);
-    const auto note = [&](const Expr& e) {
-      for (const std::string& name : variables_of(e)) {
-        if (!assign || assign->name != name) read.insert(name);
-      }
-    };
-    if (const auto* loop = std::get_if<For>(&s.kind)) {
-      note(loop->begin);
-      note(loop->end);
-    } else if (const auto* branch = std::get_if<If>(&s.kind)) {
-      note(branch->condition);
-    } else if (const auto* let = std::get_if<Let>(&s.kind)) {
-      note(let->value);
-    } else if (assign) {
-      note(assign->value);
-    } else if (const auto* store = std::get_if<Store>(&s.kind)) {
-      note(store->index);
-      note(store->value);
-    }
-  });
-  return read;
-}
-
 }  // namespace
 
 Expr simplify(const Expr& e) {
   return simplify_with(e, [](const Expr& node) { return node; });
 }
 
-Block simplify(const Block& block) {
-  Block out = BlockSimplifier(block).run(block);
-  while (remove_unread(out, read_by_others(out))) {
-  }
-  return out;
-}
+Block simplify(const Block& block) { return without_unread(BlockSimplifier(block).run(block)); }
 
 }  // namespace ingot::loop

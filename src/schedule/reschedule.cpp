@@ -136,6 +136,26 @@ void replace_kernel(loop::Program& program, const std::string& kernel, const Res
   }
 }
 
+void remove_unread_constants(loop::Program& program,
+                             std::vector<std::optional<loop::Kernel>>& reversed) {
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    loop::Kernel& kernel = program.kernels[k];
+    std::set<std::string> named = loop::names_of(kernel.body);
+    if (reversed[k]) named.merge(loop::names_of(reversed[k]->body));
+    const std::vector<loop::Param> params = kernel.params;
+    const auto is_unread = [&](const loop::Param& p) {
+      return p.constant && !named.contains(p.name);
+    };
+    if (std::erase_if(kernel.params, is_unread) == 0) continue;
+    if (reversed[k]) std::erase_if(reversed[k]->params, is_unread);
+    for_each_call_of(program.runner, kernel.name, [&](loop::CallKernel& call) {
+      for (size_t p = params.size(); p-- > 0;) {
+        if (is_unread(params[p])) call.args.erase(call.args.begin() + static_cast<int64_t>(p));
+      }
+    });
+  }
+}
+
 void remove_unused_constants(loop::Program& program) {
   std::set<std::string> used;
   loop::for_each_stmt(program.runner, [&](const loop::Stmt& s) {
@@ -143,9 +163,23 @@ void remove_unused_constants(loop::Program& program) {
     if (!call) return;
     for (const loop::BufferRef& ref : call->args) used.insert(ref.buffer);
   });
+  std::set<std::string> removed;
   std::erase_if(program.buffers, [&](const loop::Buffer& b) {
-    return b.kind == loop::BufferKind::kConstant && !used.contains(b.name);
+    const bool is_unused = b.kind == loop::BufferKind::kConstant && !used.contains(b.name);
+    if (is_unused) removed.insert(b.name);
+    return is_unused;
   });
+  const auto forget = [&](std::string& table) {
+    if (removed.contains(table)) table.clear();
+  };
+  for (loop::CallNote& note : program.notes) {
+    if (note.requantization) {
+      forget(note.requantization->multipliers_table);
+      forget(note.requantization->offsets_table);
+      forget(note.requantization->bends_table);
+    }
+    for (loop::ProvedSum& sum : note.sums) forget(sum.z_offsets_table);
+  }
 }
 
 }  // namespace ingot

@@ -2,7 +2,9 @@
 // Replaces kernels of a program by what a schedule made of them, with the constants that go with
 // it.
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "loop/program.h"
 #include "schedule/rescheduled.h"
@@ -16,6 +18,12 @@ bool fits_all_calls(const loop::Program& program, const std::string& kernel, con
 // adds the functions. Constants that nothing takes any more stay (see remove_unused_constants).
 void replace_kernel(loop::Program& program, const std::string& kernel, const Rescheduled& r);
 
+// Takes from kernels, and from the calls of them, the constant parameters that neither the kernel
+// nor its reversed form reads.
+void remove_unread_constants(loop::Program& program,
+                             std::vector<std::optional<loop::Kernel>>& reversed);
+
+// Removes constants that no call binds, and what notes say of such tables.
 void remove_unused_constants(loop::Program& program);
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "loop/dead.h"
 #include "loop/rewrite.h"
 #include "loop/transform.h"
 #include "schedule/dsp_depthwise.h"
@@ -152,11 +153,24 @@ std::optional<Both> reschedule(const loop::Program& program, const loop::Kernel&
   return std::nullopt;
 }
 
+// A layer may lose all that it reads; with its weights, tables go that no other call binds.
+void remove_dead_code(Scheduled& scheduled) {
+  for (size_t k = 0; k < scheduled.program.kernels.size(); ++k) {
+    loop::Kernel& kernel = scheduled.program.kernels[k];
+    kernel.body = loop::without_dead_code(kernel.body);
+    std::optional<loop::Kernel>& reversed = scheduled.reversed[k];
+    if (reversed) reversed->body = loop::without_dead_code(reversed->body);
+  }
+  remove_unread_constants(scheduled.program, scheduled.reversed);
+  remove_unused_constants(scheduled.program);
+}
+
 // Nests as they are: one loop body per kernel is the least code.
 Scheduled unchanged(loop::Program program) {
   Scheduled scheduled;
   for (const loop::Kernel& kernel : program.kernels) scheduled.reversed.push_back(reverse(kernel));
   scheduled.program = std::move(program);
+  remove_dead_code(scheduled);
   return scheduled;
 }
 
@@ -193,8 +207,8 @@ Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
     if (reversed) reversed->body = with_saturation(reversed->body, target);
   }
   add_intrinsics(program, target);
-  remove_unused_constants(program);
   scheduled.program = std::move(program);
+  remove_dead_code(scheduled);
   return scheduled;
 }
 

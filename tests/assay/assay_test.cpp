@@ -11,6 +11,7 @@
 #include "assay/lexer.h"
 #include "driver/compile.h"
 #include "support/check.h"
+#include "target/target.h"
 #include "tests/support/random_network.h"
 #include "tests/support/sample_models.h"
 
@@ -50,6 +51,9 @@ run {
 const char* const kJson = R"({
   "schema_version": 1,
   "name": "net",
+  "model_sha256": "aeea436800704fce17b17292e4412630ad856e9d777c044c64ef748a880bd0ae",
+  "target": "c99",
+  "stack_bytes": null,
   "options": {"io": "caller", "reuse_inputs": false},
   "arena_bytes": 24,
   "arena_alignment": 4,
@@ -123,23 +127,20 @@ std::vector<Lie> lies_of_the_json() {
       {"another place",
        {{R"("offset_bytes": 16)", R"("offset_bytes": 12)"}},
        {},
-       "the JSON states another place of t0"},
+       "the JSON states another offset_bytes of t0"},
       {"another size",
        {{R"("size_bytes": 8)", R"("size_bytes": 7)"}},
        {},
-       "the JSON states another size of t0"},
+       "the JSON states another size_bytes of t0"},
       {"another alignment",
        {{R"("alignment": 4)", R"("alignment": 2)"}},
        {},
        "the JSON states another alignment of t0"},
-      {"dies early",
-       {{R"("last": 3)", R"("last": 2)"}},
-       {},
-       "the JSON states another lifetime of t0"},
+      {"dies early", {{R"("last": 3)", R"("last": 2)"}}, {}, "the JSON states another last of t0"},
       {"begins late",
        {{R"("first": 2)", R"("first": 3)"}},
        {},
-       "the JSON states another lifetime of t3"},
+       "the JSON states another first of t3"},
       {"another name",
        {{R"("name": "t3")", R"("name": "t4")"}},
        {},
@@ -151,16 +152,13 @@ std::vector<Lie> lies_of_the_json() {
       {"a number that is none",
        {{R"("offset_bytes": 16)", R"("offset_bytes": 16.5)"}},
        {},
-       "the JSON states another place of t0"},
+       "the JSON states another offset_bytes of t0"},
       {"no plan", {{R"("plan")", R"("plans")"}}, {}, "the JSON states another order"},
-      {"no arena",
-       {{R"("arena_bytes": 24,)", ""}},
-       {},
-       "the JSON does not state arena_bytes and arena_alignment"},
+      {"no arena", {{R"("arena_bytes": 24,)", ""}}, {}, "t0 is outside the arena"},
       {"a larger arena",
        {{R"("arena_bytes": 24)", R"("arena_bytes": 28)"}},
        {},
-       "the arena is not as high as its highest buffer reaches"},
+       "the JSON states another arena_bytes of the program"},
       {"a smaller arena",
        {{R"("arena_bytes": 24)", R"("arena_bytes": 20)"}},
        {},
@@ -168,7 +166,26 @@ std::vector<Lie> lies_of_the_json() {
       {"an arena aligned less than its buffers",
        {{R"("arena_alignment": 4)", R"("arena_alignment": 2)"}},
        {},
-       "t0 is misaligned"},
+       "the JSON states another arena_alignment of the program"},
+      {"no hash of the model", {{"aeea", "xxxx"}}, {}, "the JSON states no hash of the model"},
+      {"half a hash", {{"aeea43680070", ""}}, {}, "the JSON states no hash of the model"},
+      {"a bound of the stack where none is painted",
+       {{R"("stack_bytes": null)", R"("stack_bytes": 400)"}},
+       {},
+       "the JSON states a bound of the stack of a target without one"},
+      {"no bound of the stack",
+       {{R"("target": "c99")", R"("target": "cortex-m4")"}},
+       {},
+       "the JSON states no bound of the stack"},
+      {"less stack than arguments take",
+       {{R"("target": "c99")", R"("target": "cortex-m4")"},
+        {R"("stack_bytes": null)", R"("stack_bytes": 23)"}},
+       {},
+       "the JSON states less stack than arguments and local arrays take"},
+      {"a larger alignment of the arena",
+       {{R"("arena_alignment": 4)", R"("arena_alignment": 8)"}},
+       {},
+       "the JSON states another arena_alignment of the program"},
       {"no bound",
        {{R"("lower_bound_bytes": 24,)", ""}},
        {},
@@ -424,6 +441,26 @@ TEST(Assay, AcceptsWhatTheCompilerWrites) {
         EXPECT_EQ(verdict(text_of(*compiled, ".json"), text_of(*compiled, ".loops")), "")
             << model.name << (io_in_arena ? ", io in the arena" : "")
             << (reuse_inputs ? ", inputs reused" : "");
+      }
+    }
+  }
+}
+
+// Nothing is left to read of layers whose outputs are constant.
+TEST(Assay, AcceptsConstantLayersOnEveryTarget) {
+  const SampleModel model = constant_layers();
+  for (const Target& target : all_targets()) {
+    for (const bool reuse_inputs : {false, true}) {
+      const Result<Compiled> compiled = compile(
+          model.file, {.name = "m",
+                       .target = target.name,
+                       .io = reuse_inputs ? EmitOptions::Io::kArena : EmitOptions::Io::kCaller,
+                       .reuse_inputs = reuse_inputs});
+      ASSERT_TRUE(compiled.has_value());
+      const std::string loops = text_of(*compiled, ".loops");
+      EXPECT_EQ(verdict(text_of(*compiled, ".json"), loops), "") << target.name;
+      for (const char* table : {"buffer b_weights", "buffer dense_weights"}) {
+        EXPECT_EQ(loops.find(table), std::string::npos) << target.name << ": " << table;
       }
     }
   }

@@ -78,7 +78,7 @@ struct Count {
 // An offset that is a whole unit too large gives another output wherever the clamp does not.
 void try_offsets(const Judged& original, size_t op, Count& count) {
   const Json& stated = original.json["operators"][op]["requantisation"];
-  if (!stated["proved"].get<bool>()) return;
+  if (!stated["proved"].get<bool>() || stated["lowest"] == stated["highest"]) return;
   const int64_t unit = int64_t{1} << stated["shift"].get<int64_t>();
   for (size_t c = 0; c < stated["offsets"].size(); ++c) {
     ++count.formulas;
@@ -206,6 +206,8 @@ TEST(Assay, RejectsOtherStatementsOfRequantisation) {
       {"/options/rounding", "none", "no rounding that is known"},
       {"/operators/0/requantisation/accumulators/low/0", -3000000000, "leave int32"},
       {"/operators/0/requantisation/accumulators/high", Json::array({1}), "range of accumulators"},
+      {"/operators/0/requantisation/proved", false, "unproved constants"},
+      {"/operators/0/requantisation/proved", nullptr, "neither a proof"},
       {"/operators/0/requantisation/shift", 63, "no amount to shift by"},
       {"/operators/0/requantisation/output_scale", 0, "no scale"},
       {"/operators/0/requantisation/zero_point", 1000000, "no range"},

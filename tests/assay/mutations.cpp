@@ -80,7 +80,8 @@ class Mutator {
     static constexpr auto kChanges = std::to_array<Change>(
         {&Mutator::move, &Mutator::move, &Mutator::elsewhere, &Mutator::swap, &Mutator::nearer,
          &Mutator::nearer, &Mutator::lifetime, &Mutator::size, &Mutator::bound, &Mutator::number,
-         &Mutator::text, &Mutator::text, &Mutator::text, &Mutator::text});
+         &Mutator::farther, &Mutator::claim, &Mutator::text, &Mutator::text, &Mutator::text,
+         &Mutator::text});
     static const std::vector<Change> kAll(kChanges.begin(), kChanges.end());
     do {
       program_ = original_.program;
@@ -267,6 +268,7 @@ class Mutator {
 
   bool number() {
     static const std::vector<std::string> kPlaces = {"/arena_bytes",
+                                                     "/arena_alignment",
                                                      "/weights_bytes",
                                                      "/macs",
                                                      "/inputs/0/bytes",
@@ -284,6 +286,45 @@ class Mutator {
     mutant_.kind = "number " + at.to_string();
     mutant_.is_lie = true;
     return true;
+  }
+
+  // A distance beyond what is needed: of the direction in which the step runs by a little, of the
+  // other farther than where nothing overlaps any more.
+  bool farther() {
+    Json& distances = mutant_.json["plan"]["distances"];
+    if (distances.empty()) return false;
+    Json& d = distances[static_cast<size_t>(
+        random_.integer(0, static_cast<int64_t>(distances.size()) - 1))];
+    const loop::Buffer& output = *loop::find_buffer(program_, d["output"]);
+    const loop::Buffer& input = *loop::find_buffer(program_, d["input"]);
+    const std::string direction = random_.chance(1, 2) ? "forward" : "reverse";
+    if (output.tie_group >= 0 || input.tie_group >= 0 || d[direction].is_null()) return false;
+    const int64_t apart = direction == "forward" ? output.size_bytes() : input.size_bytes();
+    const int64_t from = d["runs"] == direction ? d[direction].get<int64_t>() : apart;
+    d[direction] = from + random_.integer(1, 8);
+    mutant_.kind = "farther " + output.name + " " + input.name;
+    mutant_.is_lie = true;
+    return true;
+  }
+
+  // What contradicts the rest without a number changed.
+  bool claim() {
+    mutant_.is_lie = true;
+    mutant_.kind = "claim";
+    if (random_.chance(1, 4)) {
+      mutant_.json["stack_bytes"] = random_.integer(0, 5000);
+      return true;
+    }
+    if (random_.chance(1, 4)) {
+      mutant_.json["model_sha256"] = mutant_.json["model_sha256"].get<std::string>().substr(1);
+      return true;
+    }
+    for (Json& op : mutant_.json["operators"]) {
+      if (!op.contains("requantisation") || op["requantisation"]["proved"] == false) continue;
+      op["requantisation"]["proved"] = false;
+      return true;
+    }
+    return false;
   }
 
   // A line of the text that is no constant's: a number, a word or the line changed.

@@ -42,8 +42,8 @@ class Assay(unittest.TestCase):
 
     def test_lies(self):
         for pattern, replacement, sentence in [
-                (r'"last": \d+', '"last": 99', "another lifetime of"),
-                (r'"size_bytes": \d+', '"size_bytes": 99', "another size of"),
+                (r'"last": \d+', '"last": 99', "another last of"),
+                (r'"size_bytes": \d+', '"size_bytes": 99', "another size_bytes of"),
                 (r'"lower_bound_bytes": \d+', '"lower_bound_bytes": 99999', "the lower bound is above the arena"),
                 (r'"arena_bytes": \d+', '"arena_bytes": 1', "is outside the arena")]:
             with self.subTest(sentence):

@@ -17,60 +17,61 @@ namespace {
 
 // The problem as assay sees it. Offsets say what the places of an item leave when divided by its
 // alignment, so those of a plan are given.
-struct Judged {
-  std::vector<assay::Buffer> buffers;
-  std::vector<assay::Life> lives;
-  assay::Json distances;
+class Judged {
+ public:
+  Judged(const plan::Problem& problem, const plan::Plan& plan,
+         const std::vector<plan::Decision>& log)
+      : json_(json_of(problem, log)) {
+    for (size_t b = 0; b < problem.buffers.size(); ++b) {
+      const plan::Buffer& buffer = problem.buffers[b];
+      assay::Buffer& copy = buffers_.emplace_back();
+      copy.name = buffer.name;
+      copy.size_bytes = buffer.size_bytes;
+      copy.kind = "arena";
+      copy.alignment = buffer.alignment;
+      copy.offset_bytes = plan.offsets[b];
+      copy.tie_group = buffer.group;
+      copy.tie_offset_bytes = buffer.group_offset;
+    }
+    for (size_t b = 0; b < problem.buffers.size(); ++b) {
+      const plan::Interval life = problem.buffers[b].lifetime;
+      layout_.lives.push_back({&buffers_[b], &arena_, life.begin, life.end});
+    }
+    for (const plan::Overlap& o : problem.overlaps) {
+      pairs_.push_back({.output = static_cast<size_t>(o.output),
+                        .input = static_cast<size_t>(o.input),
+                        .step = o.step,
+                        .is_stated = true,
+                        .stated = {o.forward, o.reverse}});
+    }
+  }
+
+  bool is_refuted(int64_t height) const { return assay::is_refuted(layout_, pairs_, height); }
+
+ private:
+  static assay::Json json_of(const plan::Problem& problem, const std::vector<plan::Decision>& log) {
+    Json search = Json::array();
+    for (const plan::Decision& d : log) {
+      search.push_back(d.step >= 0 ? Json(d.step) : Json({d.first, d.second}));
+    }
+    Json buffers = Json::array();
+    for (const plan::Buffer& b : problem.buffers) buffers.push_back({{"name", b.name}});
+    const Json json = {{"plan", {{"buffers", buffers}, {"witness", {{"search", search}}}}}};
+    return *assay::parse_json(json.dump());
+  }
+
+  assay::Json json_;
+  std::vector<assay::Buffer> buffers_;
+  assay::Region arena_;
+  assay::Layout layout_{.json = json_};
+  std::vector<assay::Pair> pairs_;
 };
-
-Judged judged(const plan::Problem& problem, const plan::Plan& plan) {
-  Judged result;
-  for (size_t b = 0; b < problem.buffers.size(); ++b) {
-    const plan::Buffer& buffer = problem.buffers[b];
-    assay::Buffer& copy = result.buffers.emplace_back();
-    copy.name = buffer.name;
-    copy.size_bytes = buffer.size_bytes;
-    copy.kind = "arena";
-    copy.alignment = buffer.alignment;
-    copy.offset_bytes = plan.offsets[b];
-    copy.tie_group = buffer.group;
-    copy.tie_offset_bytes = buffer.group_offset;
-  }
-  for (size_t b = 0; b < problem.buffers.size(); ++b) {
-    const plan::Interval life = problem.buffers[b].lifetime;
-    result.lives.push_back({&result.buffers[b], life.begin, life.end});
-  }
-  Json distances = Json::array();
-  for (const plan::Overlap& o : problem.overlaps) {
-    distances.push_back({{"output", problem.buffers[static_cast<size_t>(o.output)].name},
-                         {"input", problem.buffers[static_cast<size_t>(o.input)].name},
-                         {"step", o.step},
-                         {"forward", o.forward ? Json(*o.forward) : Json()},
-                         {"reverse", o.reverse ? Json(*o.reverse) : Json()},
-                         {"runs", "forward"}});
-  }
-  result.distances = *assay::parse_json(distances.dump());
-  return result;
-}
-
-assay::Json json_of(const plan::Problem& problem, const std::vector<plan::Decision>& log) {
-  Json search = Json::array();
-  for (const plan::Decision& d : log) {
-    search.push_back(d.step >= 0 ? Json(d.step) : Json({d.first, d.second}));
-  }
-  Json buffers = Json::array();
-  for (const plan::Buffer& b : problem.buffers) buffers.push_back({{"name", b.name}});
-  const Json plan = {{"buffers", buffers}, {"witness", {{"search", search}}}};
-  return *assay::parse_json(plan.dump());
-}
 
 class Logs : public ::testing::Test {
  protected:
   bool holds(const plan::Problem& problem, const plan::Plan& plan, int64_t height,
              const std::vector<plan::Decision>& log) const {
-    const Judged all = judged(problem, plan);
-    return assay::is_refuted(all.lives, assay::Distances(all.distances), height,
-                             json_of(problem, log));
+    return Judged(problem, plan, log).is_refuted(height);
   }
 };
 

@@ -109,6 +109,11 @@ TEST(RandomNetworks, MeanTheSameAtEveryStep) {
   }
 }
 
+// Layers of which nothing is left but stores of one number.
+TEST(ConstantLayers, MeanTheSameAtEveryStep) {
+  for (const Rounding rounding : kRoundings) check_programs(constant_layers(), rounding);
+}
+
 TEST(RandomNetworks, AreTheSameBytesForASeed) {
   EXPECT_EQ(random_network(7).file, random_network(7).file);
   EXPECT_NE(random_network(7).file, random_network(8).file);
@@ -172,10 +177,16 @@ TEST_P(RandomNetworksOnTarget, GiveTheSameInItsInstructions) {
   const std::string feature = toolchain::missing_feature(board);
   if (!missing.empty()) GTEST_SKIP() << "skipped: " << missing.front() << " is not installed";
   if (!feature.empty()) GTEST_SKIP() << "skipped: " << feature;
+  const std::vector<std::string>& flags = find_target(GetParam())->compile_flags;
   const uint64_t last = num_seeds(kBatch);
   for (uint64_t first = 1; first <= last; first += kBatch) {
-    expect_right(runs_from(first, GetParam()), GetParam(), find_target(GetParam())->compile_flags);
+    expect_right(runs_from(first, GetParam()), GetParam(), flags);
   }
+  const Compiled constant =
+      compiled(constant_layers(), {.name = "constant_layers", .target = GetParam()});
+  expect_right({{constant.interface, constant.files,
+                 random_vectors(constant.model, Rounding::kDouble, 1, 2)}},
+               GetParam(), flags);
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST(Lent, AssaySeesLies) {
   EXPECT_NE(verdict(b.json, with_line(changed(b.line, place, " offset 0"))), "");
   EXPECT_THAT(verdict(changed(b.json, "\"inside\": \"" + b.lender + "\"", "\"inside\": \"nobody\""),
                       b.loops),
-              HasSubstr("another pool of"));
+              HasSubstr("another inside of"));
 }
 
 TEST(Lent, TheVerifierSeesWhatMayNotLieThere) {

@@ -178,10 +178,31 @@ SampleModel requantised() {
   return {"requantised", w.bytes()};
 }
 
+SampleModel constant_layers() {
+  SampleNetwork net(13);
+  TfliteWriter& w = net.writer();
+  // What is not below zero is 127 where zero is 127.
+  const Quantization stuck = per_tensor(0.05F, 127);
+  const int64_t x = net.input("x", {1, 6, 5, 3});
+  const int64_t a = net.conv("a", x, {.channels = 7, .h = 3, .w = 2});
+  const int64_t b =
+      net.conv("b", a, {.channels = 9, .h = 3, .w = 3}, {.activation = Activation::RELU}, stuck);
+  const int64_t c = net.conv("c", b, {.channels = 5});
+  const int64_t sum = w.add("sum", c, net.conv("d", a, {.channels = 5}), net.quantization(0.1F));
+  const int64_t flat = w.reshape("flat", sum, {1, 150});
+  const int64_t hidden = net.dense("hidden", flat, 11);
+  const int64_t filter = net.constant("dense/weights", {13, 11});
+  w.output(w.logistic(
+      "y", w.fully_connected("dense", hidden, filter, kAbsent, stuck, Activation::RELU)));
+  w.output(sum);
+  return {"constant_layers", w.bytes()};
+}
+
 std::vector<SampleModel> sample_models() {
   return {dense_chain(),      depthwise_separable(), residual(),   two_branches(),
           explicit_padding(), mean_over_space(),     broadcasts(), gates(),
-          batch_of_three(),   dilated_and_grouped(), views(),      requantised()};
+          batch_of_three(),   dilated_and_grouped(), views(),      requantised(),
+          constant_layers()};
 }
 
 }  // namespace ingot::testing

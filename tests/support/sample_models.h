@@ -26,6 +26,7 @@ SampleModel batch_of_three();       // conv, max pool SAME, dense
 SampleModel dilated_and_grouped();  // dilation 2x3, groups 3, depth multiplier 2
 SampleModel views();                // reshape, squeeze, expand_dims between other operators
 SampleModel requantised();          // quantize, lone activations, dequantize; float at the ends
+SampleModel constant_layers();      // convolution and dense whose clamp leaves one number
 std::vector<SampleModel> sample_models();  // all of the above
 
 // Networks whose outputs a careless planner shares, grows or retypes.
