@@ -148,6 +148,14 @@ std::optional<Plane> PlaneSearches::find(const std::string& key, const SumTask& 
   return found_[key] = find_plane(task);
 }
 
+bool PlaneSearches::may_find_lines(int64_t factors) {
+  // A search takes some 15 microseconds. Large networks have 30,000 channels.
+  constexpr int64_t kMostLines = int64_t{1} << 15;
+  if (num_lines_ + factors > kMostLines) return false;
+  num_lines_ += factors;
+  return true;
+}
+
 std::optional<SumByTable> PlaneSearches::find_by_table(const std::string& key,
                                                        const SumTask& task) {
   const auto known = found_by_table_.find(key);

@@ -310,8 +310,9 @@ void WeightedSum::prepare_rescaling(int64_t channel_axis, bool zero_point_in_bia
   task.clamp = clamp_of_output(lowering_);
   task.rounding = lowering_.rounding();
   loop::Requantization record;
-  const std::optional<ProvedRescale> proved =
-      lowering_.forms().rescalings ? prove_rescale(task) : std::nullopt;
+  const bool may_search = lowering_.forms().rescalings &&
+                          lowering_.plane_searches().may_find_lines(num_searches(task));
+  const std::optional<ProvedRescale> proved = may_search ? prove_rescale(task) : std::nullopt;
   if (proved) {
     proved_.emplace(lowering_, task, *proved);
     record = proved_->record();
