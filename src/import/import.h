@@ -26,8 +26,8 @@ using Infer = std::function<Result<std::vector<TensorType>>(const Op& op, Operan
 struct ImportLimits {
   int64_t rank = 8;
   int64_t tensor_bytes = int64_t{1} << 31;
-  int64_t constant_bytes = int64_t{1} << 27;       // of all tensors together
-  int64_t constant_bytes_read = int64_t{1} << 28;  // by all operators together
+  int64_t constant_bytes = int64_t{1} << 26;       // of all tensors together
+  int64_t constant_bytes_read = int64_t{1} << 26;  // by all operators together
   int64_t operators = 1 << 14;
   int64_t tensors = 1 << 16;
   int64_t buffers = 1 << 18;
