@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
-constexpr size_t kMostSearches = 250;
+constexpr size_t kMostSearches = 100;
 
 // How far from the real factors multipliers are tried.
 constexpr int64_t kReach = 3;

@@ -59,8 +59,9 @@ std::optional<Plane> find_plane(const SumTask& task);
 // The same of an offset for each z.
 std::optional<SumByTable> find_sum_by_table(const SumTask& task);
 
-// The searches of one program, for sums and for weighted sums. Equal tasks are searched for once; a program with very many
-// different ones gets planes for the first of them only, as a search looks at every pair of bytes.
+// The searches of one program, for sums and for weighted sums. Equal tasks are searched for once; a
+// program with very many different ones gets planes for the first of them only, as a search looks
+// at every pair of bytes.
 class PlaneSearches {
  public:
   // `key` tells tasks apart.

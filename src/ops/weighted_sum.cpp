@@ -326,8 +326,8 @@ void WeightedSum::prepare_rescaling(int64_t channel_axis, bool zero_point_in_bia
   task.clamp = clamp_of_output(lowering_);
   task.rounding = lowering_.rounding();
   loop::Requantization record;
-  const bool may_search = lowering_.forms().rescalings &&
-                          lowering_.plane_searches().may_find_lines(num_searches(task));
+  const bool may_search =
+      lowering_.forms().rescalings && lowering_.plane_searches().may_find_lines(num_searches(task));
   const std::optional<ProvedRescale> proved = may_search ? prove_rescale(task) : std::nullopt;
   if (proved) {
     proved_.emplace(lowering_, task, *proved);

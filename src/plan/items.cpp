@@ -209,9 +209,8 @@ Gap Instance::gap_of(const ItemOverlap& overlap, Run run) const {
   return {gap.below + shift, gap.above + shift};
 }
 
-void Instance::add_gaps_around(int64_t i, std::span<const int64_t> bases,
-                               std::span<const Run> runs, std::vector<int64_t>& scratch,
-                               std::vector<Gap>& gaps) const {
+void Instance::add_gaps_around(int64_t i, std::span<const int64_t> bases, std::span<const Run> runs,
+                               std::vector<int64_t>& scratch, std::vector<Gap>& gaps) const {
   const std::vector<int64_t>& partners = partners_of_[index(i)];
   auto partner = partners.begin();
   const int64_t size = plain_size_[index(i)];

@@ -107,7 +107,7 @@ class Instance {
   std::vector<std::vector<int64_t>> partners_of_;  // the items it has overlaps with, ascending
   // By item, side by side, as the planner's time is that of looking at pairs.
   std::vector<Interval> lifetimes_;
-  std::vector<int64_t> plain_size_;  // -1: has not just one member
+  std::vector<int64_t> plain_size_;                    // -1: has not just one member
   std::vector<int64_t> first_neighbour_, neighbours_;  // rows; empty if there are too many pairs
   int64_t num_pairs_ = 0;
 };

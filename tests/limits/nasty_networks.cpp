@@ -174,18 +174,18 @@ File weights(int64_t readers, int64_t megabytes, DType dtype) {
 
 std::vector<NastyModel> entangled_models() {
   return {
-      {"channels of different scales", [] { return different_channels(6000, 8); }},
+      {"channels of different scales", [] { return different_channels(4000, 12); }},
       {"wide layers of different scales", [] { return different_channels(150, 320); }},
-      {"sums on different scales", [] { return sums_on_different_scales(5000, "t"); }},
+      {"sums on different scales", [] { return sums_on_different_scales(3000, "t"); }},
       {"sums with tables",
-       [] { return sums_on_different_scales(5000, "t"); },
+       [] { return sums_on_different_scales(3000, "t"); },
        "",
        "cortex-m0plus",
        {"--optimize", "ram"}},
       {"odd names", [] { return sums_on_different_scales(1000, odd_name(4000)); }},
       {"strided pieces", [] { return strided_pieces(4000, 1000); }},
       {"branches", [] { return branches(2000); }},
-      {"a lattice", [] { return lattice(100, 100); }},
+      {"a lattice", [] { return lattice(60, 60); }},
       {"bytes", [] { return weights(1, 47, DType::kInt8); }},
       {"shared bytes", [] { return weights(4, 11, DType::kInt8); }},
       {"floats", [] { return weights(1, 47, DType::kFloat32); }},
