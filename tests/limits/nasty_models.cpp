@@ -304,9 +304,7 @@ std::vector<NastyModel> large_models() {
        "pairs of tensors are alive together",
        "c99",
        {"--io", "arena"}},
-      {"many different kernels", [] { return different_kernels(2000); }},
-      {"too many different kernels", [] { return different_kernels(10000); },
-       "loop text for different operators"},
+      {"many different kernels", [] { return different_kernels(5000); }},
       // Z05.
       {"rank 1,000,000", [] { return of_shape(std::vector<int32_t>(1000000, 1)); },
        "the rank is 1000000"},

@@ -186,6 +186,8 @@ std::vector<NastyModel> entangled_models() {
       {"strided pieces", [] { return strided_pieces(4000, 1000); }},
       {"branches", [] { return branches(2000); }},
       {"a lattice", [] { return lattice(60, 60); }},
+      {"too many different kernels", [] { return lattice(100, 100); },
+       "loop text for different operators"},
       {"bytes", [] { return weights(1, 47, DType::kInt8); }},
       {"shared bytes", [] { return weights(4, 11, DType::kInt8); }},
       {"floats", [] { return weights(1, 47, DType::kFloat32); }},
