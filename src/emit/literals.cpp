@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/literals.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -43,20 +44,29 @@ std::string int_literal(int64_t value, DType dtype) {
   return std::to_string(value);
 }
 
+size_t write_float_literal(double value, DType dtype, std::span<char, 64> buffer) {
+  CHECK(dtype == DType::kFloat32 || dtype == DType::kFloat64);
+  const bool is_single = dtype == DType::kFloat32;
+  CHECK(std::isfinite(value) && (!is_single || std::isfinite(static_cast<float>(value))));
+  char* const first = buffer.data();
+  char* const last = first + buffer.size();
+  char* end = is_single ? std::to_chars(first, last, static_cast<float>(value)).ptr
+                        : std::to_chars(first, last, value).ptr;
+  const auto marks = [](char c) { return c == '.' || c == 'e'; };
+  if (std::find_if(first, end, marks) == end) {
+    *end++ = '.';
+    *end++ = '0';
+  }
+  if (is_single) *end++ = 'f';
+  return static_cast<size_t>(end - first);
+}
+
 std::optional<std::string> float_literal(double value, DType dtype) {
   CHECK(dtype == DType::kFloat32 || dtype == DType::kFloat64);
   if (!std::isfinite(value)) return std::nullopt;
   if (dtype == DType::kFloat32 && !std::isfinite(static_cast<float>(value))) return std::nullopt;
   std::array<char, 64> buffer{};
-  char* const first = buffer.data();
-  char* const last = first + buffer.size();
-  const std::to_chars_result result = dtype == DType::kFloat32
-                                          ? std::to_chars(first, last, static_cast<float>(value))
-                                          : std::to_chars(first, last, value);
-  std::string text(first, result.ptr);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  if (dtype == DType::kFloat32) text += 'f';
-  return text;
+  return std::string(buffer.data(), write_float_literal(value, dtype, buffer));
 }
 
 }  // namespace ingot

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "tensor/dtype.h"
@@ -23,5 +24,7 @@ std::string int_literal(int64_t value, DType dtype);
 // The decimal with the fewest digits that reads back exactly ("0.5f", "-0.0f", "1e+10f"; doubles
 // without the f), or nothing for an infinity or a NaN: there is no literal for them.
 std::optional<std::string> float_literal(double value, DType dtype);
+// The same into `buffer`; returns its length. The value must be finite in its type.
+size_t write_float_literal(double value, DType dtype, std::span<char, 64> buffer);
 
 }  // namespace ingot

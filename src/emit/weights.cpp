@@ -22,40 +22,41 @@ constexpr size_t kPieceBytes = size_t{1} << 16;
 // Fills lines of at most 100 columns with "1, 2, 3," and the like.
 class ListWriter {
  public:
-  explicit ListWriter(const FileText::Sink& sink) : sink_(sink) {
-    out_.reserve(kPieceBytes + kMaxColumns);
-  }
+  explicit ListWriter(const FileText::Sink& sink) : sink_(sink), buffer_(kPieceBytes) {}
 
   void add(std::string_view element) {
-    if (column_ == 0) {
-      out_ += "  ";
-      column_ = 2;
-    } else if (column_ + element.size() + 2 > kMaxColumns) {
-      out_ += "\n  ";
+    if (end_ + element.size() + 4 > buffer_.size()) pass_on();
+    char* at = buffer_.data() + end_;
+    if (column_ + element.size() + 2 > kMaxColumns) {
+      const std::string_view gap = is_first_ ? "  " : "\n  ";
+      at = std::copy(gap.begin(), gap.end(), at);
+      is_first_ = false;
       column_ = 2;
     } else {
-      out_ += ' ';
+      *at++ = ' ';
       ++column_;
     }
-    out_ += element;
-    out_ += ',';
+    at = std::copy(element.begin(), element.end(), at);
+    *at++ = ',';
     column_ += element.size() + 1;
-    if (out_.size() >= kPieceBytes) pass_on();
+    end_ = static_cast<size_t>(at - buffer_.data());
   }
   void finish() {
-    if (column_ > 0) out_ += '\n';
     pass_on();
+    if (!is_first_) sink_("\n");
   }
 
  private:
   void pass_on() {
-    sink_(out_);
-    out_.clear();
+    sink_({buffer_.data(), end_});
+    end_ = 0;
   }
 
   const FileText::Sink& sink_;
-  std::string out_;
-  size_t column_ = 0;
+  std::vector<char> buffer_;  // its first end_ bytes are written
+  size_t end_ = 0;
+  size_t column_ = kMaxColumns;
+  bool is_first_ = true;
 };
 
 // Visits elements one by one: a copy of all would be as large as the constant.
@@ -84,12 +85,19 @@ void write_integers(ListWriter& list, const Bytes& data, DType dtype) {
   });
 }
 
+// Digits of bytes are looked up: most weights are bytes, and there may be 100 million.
+template <class T>
+void write_bytes(ListWriter& list, const Bytes& data) {
+  std::array<std::string, 256> texts;
+  for (size_t b = 0; b < texts.size(); ++b) texts[b] = std::to_string(static_cast<T>(b));
+  for (const uint8_t byte : data.view()) list.add(texts[byte]);
+}
+
 template <class T>
 void write_floats(ListWriter& list, const Bytes& data, DType dtype) {
+  std::array<char, 64> buffer{};
   for_each_element<T>(data, [&](T element) {
-    const std::optional<std::string> literal = float_literal(element, dtype);
-    CHECK(literal.has_value());
-    list.add(*literal);
+    list.add({buffer.data(), write_float_literal(element, dtype, buffer)});
   });
 }
 
@@ -97,9 +105,9 @@ void write_elements(ListWriter& list, const Bytes& data, DType dtype) {
   switch (dtype) {
     case DType::kBool:
     case DType::kUInt8:
-      return write_integers<uint8_t>(list, data, DType::kUInt8);
+      return write_bytes<uint8_t>(list, data);
     case DType::kInt8:
-      return write_integers<int8_t>(list, data, dtype);
+      return write_bytes<int8_t>(list, data);
     case DType::kInt16:
       return write_integers<int16_t>(list, data, dtype);
     case DType::kUInt16:
@@ -122,9 +130,11 @@ void write_elements(ListWriter& list, const Bytes& data, DType dtype) {
 
 template <class T>
 bool has_non_finite(const Bytes& data) {
-  bool found = false;
-  for_each_element<T>(data, [&](T element) { found = found || !std::isfinite(element); });
-  return found;
+  // The difference is 0 where the element is finite, else NaN; without branches, as this is asked
+  // of all weights.
+  int64_t count = 0;
+  for_each_element<T>(data, [&](T element) { count += element - element == 0 ? 0 : 1; });
+  return count > 0;
 }
 
 DType bits_type(DType dtype) { return dtype == DType::kFloat32 ? DType::kUInt32 : DType::kUInt64; }

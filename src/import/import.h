@@ -26,16 +26,16 @@ using Infer = std::function<Result<std::vector<TensorType>>(const Op& op, Operan
 struct ImportLimits {
   int64_t rank = 8;
   int64_t tensor_bytes = int64_t{1} << 31;
-  int64_t constant_bytes = int64_t{1} << 27;       // of all tensors together
-  int64_t constant_bytes_read = int64_t{1} << 28;  // by all operators together
-  int64_t operators = 1 << 15;
-  int64_t tensors = 1 << 17;
+  int64_t constant_bytes = int64_t{48} << 20;       // of all tensors together
+  int64_t constant_bytes_read = int64_t{48} << 20;  // by all operators together
+  int64_t operators = 10 << 10;
+  int64_t tensors = 1 << 16;
   int64_t buffers = 1 << 18;
   int64_t ports = 1 << 14;     // inputs and outputs of the model
   int64_t operands = 1 << 12;  // inputs and outputs of one operator
-  int64_t indices = 1 << 17;   // inputs and outputs of the model and all operators together
-  int64_t scales = 1 << 18;    // of all tensors that operators read together; more than one in each
-  int64_t name_bytes = 1 << 23;  // of all names together; tensors after that are numbered
+  int64_t indices = 1 << 16;   // inputs and outputs of the model and all operators together
+  int64_t scales = 3 << 14;    // of all tensors that operators read together; more than one in each
+  int64_t name_bytes = 1 << 21;  // of all names together; tensors after that are numbered
 };
 
 struct ImportOptions {

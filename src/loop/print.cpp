@@ -238,10 +238,10 @@ void print_hex(std::span<const uint8_t> bytes, const FileText::Sink& sink) {
   std::string text;
   while (!bytes.empty()) {
     const std::span<const uint8_t> piece = bytes.first(std::min(bytes.size(), kPieceBytes));
-    text.clear();
-    for (const uint8_t byte : piece) {
-      text += kDigits[byte >> 4U];
-      text += kDigits[byte & 15U];
+    text.resize(2 * piece.size());
+    for (size_t i = 0; i < piece.size(); ++i) {
+      text[2 * i] = kDigits[piece[i] >> 4U];
+      text[2 * i + 1] = kDigits[piece[i] & 15U];
     }
     sink(text);
     bytes = bytes.subspan(piece.size());

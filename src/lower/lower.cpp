@@ -19,7 +19,7 @@ namespace {
 
 // Limits of one program. The kernels are counted by their texts: what follows takes memory and time
 // for each statement of each of them.
-constexpr int64_t kMostKernelText = 3 * (int64_t{1} << 20);
+constexpr int64_t kMostKernelText = 3 * (int64_t{1} << 19);
 constexpr int64_t kMostTableBytes = int64_t{1} << 25;
 constexpr int64_t kMostMacs = int64_t{1} << 50;
 

@@ -146,9 +146,11 @@ class RangesOfSums {
         rows_(runs_of(geometry_.windows.y)),
         columns_(runs_of(geometry_.windows.x)) {
     const bool dense = std::holds_alternative<FullyConnected>(op);
-    x_ = dense ? regroup(x, geometry_.terms) : x;
     const int64_t zero = geometry_.zero_point_in_bias ? 0 : x_type_.zero_point();
-    for (Interval& channel : x_) channel = {channel.low - zero, channel.high - zero};
+    for (const Interval& channel : dense ? regroup(x, geometry_.terms) : x) {
+      x_low_.push_back(static_cast<int16_t>(channel.low - zero));
+      x_high_.push_back(static_cast<int16_t>(channel.high - zero));
+    }
     if (inputs.size() > 2 && inputs[2].present()) bias_ = inputs[2].constant->as<int32_t>();
   }
 
@@ -180,26 +182,45 @@ class RangesOfSums {
  private:
   // The terms of one tap, which also widen the range of partial sums.
   Interval tap(int64_t output, int64_t index, Interval& partial) const {
-    const int64_t zero = weights_type_.quantization->zero_point(output);
+    const auto zero = static_cast<int16_t>(weights_type_.quantization->zero_point(output));
     const auto terms = static_cast<size_t>(geometry_.terms);
-    const auto weights =
-        weights_.subspan(static_cast<size_t>(geometry_.weight(output, index, 0)), terms);
-    const auto channels =
-        std::span(x_).subspan(static_cast<size_t>(geometry_.channel(output, 0)), terms);
+    const auto first = static_cast<size_t>(geometry_.channel(output, 0));
+    const uint8_t* weights = &weights_[static_cast<size_t>(geometry_.weight(output, index, 0))];
+    // In pieces whose sums fit 32 bits, of which a processor adds several at once.
+    constexpr size_t kPiece = 4096;
     Interval sum;
-    Interval widened = partial;
-    for (size_t term = 0; term < terms; ++term) {
-      const int64_t w = static_cast<int8_t>(weights[term]) - zero;
-      const int64_t at_low = w * channels[term].low;
-      const int64_t at_high = w * channels[term].high;
-      const int64_t low = std::min(at_low, at_high);
-      const int64_t high = std::max(at_low, at_high);
-      sum = {sum.low + low, sum.high + high};
-      widened.low += std::min<int64_t>(low, 0);
-      widened.high += std::max<int64_t>(high, 0);
+    for (size_t t = 0; t < terms; t += kPiece) {
+      const PieceSums piece = piece_of(weights + t, &x_low_[first + t], &x_high_[first + t],
+                                       std::min(kPiece, terms - t), zero);
+      sum = {sum.low + piece.low, sum.high + piece.high};
+      partial.low += piece.low - piece.low_above_0;
+      partial.high += piece.high - piece.high_below_0;
     }
-    partial = widened;
     return sum;
+  }
+
+  // The sums of the least and of the greatest products, and what of them lies beyond 0.
+  struct PieceSums {
+    int32_t low = 0;
+    int32_t high = 0;
+    int32_t low_above_0 = 0;
+    int32_t high_below_0 = 0;
+  };
+  static PieceSums piece_of(const uint8_t* weights, const int16_t* x_low, const int16_t* x_high,
+                            size_t count, int16_t zero) {
+    PieceSums sums;
+    for (size_t i = 0; i < count; ++i) {
+      const auto w = static_cast<int16_t>(static_cast<int8_t>(weights[i]) - zero);
+      const int16_t at_low = w < 0 ? x_high[i] : x_low[i];
+      const int16_t at_high = w < 0 ? x_low[i] : x_high[i];
+      const int32_t low = w * at_low;
+      const int32_t high = w * at_high;
+      sums.low += low;
+      sums.high += high;
+      sums.low_above_0 += std::max(low, 0);
+      sums.high_below_0 += std::min(high, 0);
+    }
+    return sums;
   }
 
   const TensorType& x_type_;
@@ -208,7 +229,8 @@ class RangesOfSums {
   Geometry geometry_;
   std::vector<Run> rows_;
   std::vector<Run> columns_;
-  std::vector<Interval> x_;  // centred
+  std::vector<int16_t> x_low_;  // by channel, of int8, less the zero point
+  std::vector<int16_t> x_high_;
   std::vector<int32_t> bias_;
 };
 

@@ -13,10 +13,17 @@ namespace {
 
 using loop::Expr;
 
-// The output before the clamp.
-int64_t reference_output(const RescaleTask& task, double factor, int64_t accumulator) {
-  return task.zero_point +
-         reference::requantize(static_cast<int32_t>(accumulator), factor, task.rounding);
+// The output of the reference before the clamp, as a function of the accumulator.
+auto reference_output(const RescaleTask& task, double factor) {
+  // What reference::requantize() would work out at each call.
+  const bool is_float = task.rounding == Rounding::kFloat;
+  const QuantizedMultiplier m = is_float ? QuantizedMultiplier() : quantize_multiplier(factor);
+  return [&task, factor, is_float, m](int64_t accumulator) {
+    const auto acc = static_cast<int32_t>(accumulator);
+    return task.zero_point +
+           (is_float ? reference::requantize(acc, factor, task.rounding)
+                     : reference::multiply_by_quantized_multiplier(acc, m, task.rounding));
+  };
 }
 
 // Of the output less `base`.
@@ -24,10 +31,9 @@ std::vector<Staircase> staircases_of(const RescaleTask& task, int64_t base) {
   std::vector<Staircase> all;
   for (size_t c = 0; c < task.accumulators.size(); ++c) {
     const double factor = task.factors.size() == 1 ? task.factors.front() : task.factors.at(c);
+    const auto unclamped = reference_output(task, factor);
     const auto output = [&](int64_t accumulator) {
-      return std::clamp(reference_output(task, factor, accumulator), task.clamp.low,
-                        task.clamp.high) -
-             base;
+      return std::clamp(unclamped(accumulator), task.clamp.low, task.clamp.high) - base;
     };
     all.push_back(staircase_of(output, task.accumulators[c], factor));
   }
@@ -38,7 +44,7 @@ std::vector<Staircase> staircases_of(const RescaleTask& task, int64_t base) {
 bool can_saturate(const RescaleTask& task) {
   for (size_t c = 0; c < task.accumulators.size(); ++c) {
     const double factor = task.factors.size() == 1 ? task.factors.front() : task.factors.at(c);
-    const auto output = [&](int64_t acc) { return reference_output(task, factor, acc); };
+    const auto output = reference_output(task, factor);
     if (output(task.accumulators[c].low) < task.clamp.low) return true;
     if (output(task.accumulators[c].high) > task.clamp.high) return true;
   }
@@ -81,6 +87,10 @@ std::vector<T> column(const std::vector<Line>& lines, Member member) {
 Expr i64(const Expr& e) { return loop::cast(loop::kInt64, e); }
 
 }  // namespace
+
+int64_t num_searches(const RescaleTask& task) {
+  return same_factors(task) ? 1 : std::ssize(task.accumulators);
+}
 
 std::optional<ProvedRescale> prove_rescale(const RescaleTask& given) {
   if (given.accumulators.empty()) return std::nullopt;

@@ -38,6 +38,9 @@ struct ProvedRescale {
   std::vector<Line> lines;  // one for all channels or one per channel
 };
 
+// How many staircases it takes: one if all channels have one factor.
+int64_t num_searches(const RescaleTask& task);
+
 // The first form for which all channels have a line; nullopt if there is none.
 std::optional<ProvedRescale> prove_rescale(const RescaleTask& task);
 

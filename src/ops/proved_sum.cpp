@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
-constexpr size_t kMostSearches = 500;
+constexpr size_t kMostSearches = 100;
 
 // How far from the real factors multipliers are tried.
 constexpr int64_t kReach = 3;
@@ -146,6 +146,14 @@ std::optional<Plane> PlaneSearches::find(const std::string& key, const SumTask& 
   if (known != found_.end()) return known->second;
   if (found_.size() >= kMostSearches) return std::nullopt;
   return found_[key] = find_plane(task);
+}
+
+bool PlaneSearches::may_find_lines(int64_t factors) {
+  // A search takes some 15 microseconds. Large networks have 30,000 channels.
+  constexpr int64_t kMostLines = int64_t{1} << 15;
+  if (num_lines_ + factors > kMostLines) return false;
+  num_lines_ += factors;
+  return true;
 }
 
 std::optional<SumByTable> PlaneSearches::find_by_table(const std::string& key,

@@ -59,15 +59,20 @@ std::optional<Plane> find_plane(const SumTask& task);
 // The same of an offset for each z.
 std::optional<SumByTable> find_sum_by_table(const SumTask& task);
 
-// The searches of one program. Equal tasks are searched for once; a program with very many
-// different ones gets planes for the first of them only, as a search looks at every pair of bytes.
+// The searches of one program, for sums and for weighted sums. Equal tasks are searched for once; a
+// program with very many different ones gets planes for the first of them only, as a search looks
+// at every pair of bytes.
 class PlaneSearches {
  public:
   // `key` tells tasks apart.
   std::optional<Plane> find(const std::string& key, const SumTask& task);
   std::optional<SumByTable> find_by_table(const std::string& key, const SumTask& task);
+  // Whether lines for so many factors (ops/proved_rescale.h) may be searched for, too; if so, they
+  // are counted.
+  bool may_find_lines(int64_t factors);
 
  private:
+  int64_t num_lines_ = 0;
   std::map<std::string, std::optional<Plane>> found_;
   std::map<std::string, std::optional<SumByTable>> found_by_table_;
 };

@@ -66,10 +66,11 @@ BothBounds bounds_of(const Staircase& stairs, const LineForm& form) {
   return both;
 }
 
+constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
+
 // The offsets that will do for one multiplier: low .. high, if that is not empty.
 Interval offsets_for(const Bounds& bounds, int64_t multiplier) {
-  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  Interval offsets{-kMax, kMax};
+  Interval offsets{-kNoBound, kNoBound};
   for (const Bound& b : bounds.lower) {
     offsets.low = std::max(offsets.low, b.bound - b.at * multiplier);
   }
@@ -90,16 +91,70 @@ Int128 shorter_length(const BothBounds& bounds, int64_t multiplier) {
                   length(offsets_for(bounds.negative, multiplier)));
 }
 
-// A multiplier for which both intervals of offsets are not empty: if there is one, the best.
+// The length at a multiplier, and how much it grows to the next one.
+struct Secant {
+  int64_t multiplier = 0;
+  Int128 length = 0;
+  Int128 growth = 0;
+};
+
+// Both lengths in one pass, as nearly all time of large models is spent here.
+void add_lengths(const Bounds& bounds, int64_t multiplier, Int128& here, Int128& next) {
+  Interval offsets{-kNoBound, kNoBound};
+  Interval after{-kNoBound, kNoBound};
+  for (const Bound& b : bounds.lower) {
+    const int64_t offset = b.bound - b.at * multiplier;
+    offsets.low = std::max(offsets.low, offset);
+    after.low = std::max(after.low, offset - b.at);
+  }
+  for (const Bound& b : bounds.upper) {
+    const int64_t offset = b.bound - b.at * multiplier;
+    offsets.high = std::min(offsets.high, offset);
+    after.high = std::min(after.high, offset - b.at);
+  }
+  here = std::min(here, length(offsets));
+  next = std::min(next, length(after));
+}
+
+Secant secant_at(const BothBounds& bounds, int64_t multiplier) {
+  Int128 here = 2 * Int128{kNoBound};
+  Int128 next = here;
+  add_lengths(bounds.positive, multiplier, here, next);
+  add_lengths(bounds.negative, multiplier, here, next);
+  return {multiplier, here, next - here};
+}
+
+// Where the lines through two secants meet, within low .. high: the length is beneath both lines,
+// so that its maximum is near.
+int64_t meeting_point(const Secant& rising, const Secant& falling, Interval range) {
+  const Int128 gap = falling.length - rising.length + rising.growth * rising.multiplier -
+                     falling.growth * falling.multiplier;
+  return static_cast<int64_t>(
+      std::clamp<Int128>(gap / (rising.growth - falling.growth), range.low, range.high));
+}
+
+// A multiplier for which both intervals of offsets are not empty: if there is one, the best. The
+// answer is that of a bisection on whether the length grows, whatever is asked: as the length is
+// concave, where two secants meet is a better guess than the middle, which takes turns with it.
 std::optional<int64_t> find_multiplier(const BothBounds& bounds) {
   int64_t low = 0;
   int64_t high = kInt32Max;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (shorter_length(bounds, middle + 1) > shorter_length(bounds, middle)) {
-      low = middle + 1;
+  std::optional<Secant> rising;
+  std::optional<Secant> falling;
+  for (int64_t turn = 0; low < high; ++turn) {
+    int64_t guess = low + (high - low) / 2;
+    if (!falling && turn == 1) guess = high - 1;
+    if (!rising && turn > 0) guess = low;
+    if (rising && falling && turn % 4 != 3) {
+      guess = meeting_point(*rising, *falling, {low, high - 1});
+    }
+    const Secant secant = secant_at(bounds, guess);
+    if (secant.growth > 0) {
+      rising = secant;
+      low = guess + 1;
     } else {
-      high = middle;
+      falling = secant;
+      high = guess;
     }
   }
   if (shorter_length(bounds, low) < 0) return std::nullopt;
@@ -108,9 +163,8 @@ std::optional<int64_t> find_multiplier(const BothBounds& bounds) {
 
 // An offset in the interval, in its middle if it has two ends.
 int64_t middle_of(const Interval& offsets) {
-  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
-  if (offsets.low == -kNone) return offsets.high == kNone ? 0 : offsets.high;
-  if (offsets.high == kNone) return offsets.low;
+  if (offsets.low == -kNoBound) return offsets.high == kNoBound ? 0 : offsets.high;
+  if (offsets.high == kNoBound) return offsets.low;
   return static_cast<int64_t>(offsets.low + length(offsets) / 2);
 }
 
@@ -158,6 +212,8 @@ Staircase staircase_of(const std::function<int64_t(int64_t)>& f, Interval domain
   const int64_t first_stride = factor * static_cast<double>(width) > 1
                                    ? std::max<int64_t>(1, static_cast<int64_t>(1 / factor))
                                    : width;
+  // Nearly all steps are as wide as the factor says, or one accumulator more or less.
+  const int64_t least_width = first_stride - 1;
   Staircase stairs{domain, {{domain.low, f(domain.low)}}};
   const int64_t last_value = f(domain.high);
   while (stairs.steps.back().value != last_value) {
@@ -165,6 +221,11 @@ Staircase staircase_of(const std::function<int64_t(int64_t)>& f, Interval domain
     // f(below) is the step's value, f(above) will be greater.
     int64_t below = step.at;
     int64_t stride = first_stride;
+    if (least_width > 4 && step.at + least_width + 3 < domain.high &&
+        f(step.at + least_width - 1) == step.value) {
+      below = step.at + least_width - 1;
+      stride = 4;
+    }
     int64_t above = std::min(domain.high, below + stride);
     int64_t value = f(above);
     while (value == step.value) {

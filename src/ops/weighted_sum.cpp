@@ -169,6 +169,27 @@ Fault check_weighted_sum(Operands inputs, std::span<const TensorType> declared,
 
 namespace {
 
+// The sums of the weights below 0, and of those above it. In pieces whose sums fit 32 bits, of
+// which a processor adds several at once.
+Interval sums_by_sign(std::span<const uint8_t> weights, int64_t zero_point) {
+  constexpr size_t kPiece = size_t{1} << 20;
+  Interval sums;
+  while (!weights.empty()) {
+    const std::span<const uint8_t> piece = weights.first(std::min(weights.size(), kPiece));
+    const auto zero = static_cast<int32_t>(zero_point);
+    int32_t below = 0;
+    int32_t above = 0;
+    for (const uint8_t byte : piece) {
+      const int32_t weight = static_cast<int8_t>(byte) - zero;
+      below += std::min(weight, 0);
+      above += std::max(weight, 0);
+    }
+    sums = {sums.low + below, sums.high + above};
+    weights = weights.subspan(piece.size());
+  }
+  return sums;
+}
+
 // The largest sum of |w - zero_point(w)| * largest_x and the magnitude of the bias.
 int64_t largest_sum(const TensorType& weights, const Bytes& weight_bytes, const Bytes* bias,
                     int64_t channel_axis, int64_t largest_x) {
@@ -176,11 +197,8 @@ int64_t largest_sum(const TensorType& weights, const Bytes& weight_bytes, const 
   std::vector<int64_t> bounds(channels, 0);
   for_each_run(weights, weight_bytes, channel_axis,
                [&](size_t channel, std::span<const uint8_t> run, int64_t zero_point) {
-                 int64_t magnitudes = 0;
-                 for (const uint8_t w : run) {
-                   magnitudes += std::abs(static_cast<int8_t>(w) - zero_point);
-                 }
-                 bounds[channel] += magnitudes * largest_x;
+                 const auto [below, above] = sums_by_sign(run, zero_point);
+                 bounds[channel] += (above - below) * largest_x;
                });
   if (bias) {
     const std::vector<int32_t> values = bias->as<int32_t>();
@@ -208,13 +226,11 @@ std::vector<Interval> accumulator_ranges(const TensorType& x, const TensorType& 
   std::vector<Interval> ranges(channels, Interval{0, 0});
   for_each_run(weights, weight_bytes, channel_axis,
                [&](size_t channel, std::span<const uint8_t> run, int64_t weight_zero_point) {
-                 Interval range = ranges[channel];
-                 for (const uint8_t w : run) {
-                   const int64_t weight = static_cast<int8_t>(w) - weight_zero_point;
-                   range.low += std::min(weight * values.low, weight * values.high);
-                   range.high += std::max(weight * values.low, weight * values.high);
-                 }
-                 ranges[channel] = range;
+                 // Those above 0 and those below it grow with opposite ends.
+                 const auto [below, above] = sums_by_sign(run, weight_zero_point);
+                 Interval& range = ranges[channel];
+                 range.low += above * values.low + below * values.high;
+                 range.high += above * values.high + below * values.low;
                });
   if (bias) {
     const std::vector<int32_t> biases = bias->as<int32_t>();
@@ -310,8 +326,9 @@ void WeightedSum::prepare_rescaling(int64_t channel_axis, bool zero_point_in_bia
   task.clamp = clamp_of_output(lowering_);
   task.rounding = lowering_.rounding();
   loop::Requantization record;
-  const std::optional<ProvedRescale> proved =
-      lowering_.forms().rescalings ? prove_rescale(task) : std::nullopt;
+  const bool may_search =
+      lowering_.forms().rescalings && lowering_.plane_searches().may_find_lines(num_searches(task));
+  const std::optional<ProvedRescale> proved = may_search ? prove_rescale(task) : std::nullopt;
   if (proved) {
     proved_.emplace(lowering_, task, *proved);
     record = proved_->record();

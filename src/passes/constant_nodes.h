@@ -12,7 +12,7 @@ namespace ingot {
 // How much is computed at compile time; what is beyond is computed at run time.
 struct FoldBudget {
   int64_t largest_bytes = int64_t{1} << 24;  // of one output
-  int64_t bytes = int64_t{1} << 27;          // of all outputs that are left to fold
+  int64_t bytes = int64_t{48} << 20;         // of all outputs that are left to fold
   // Elements read, elements written, and cells of windows and filters for each of those.
   int64_t work = int64_t{1} << 26;
 };

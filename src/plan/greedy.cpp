@@ -117,16 +117,7 @@ std::vector<int64_t> sorted_items(const Instance& instance, Order order) {
 Placer::Spot Placer::find_spot(int64_t item, Fit fit) {
   const Item& it = instance_[item];
   gaps_.clear();
-  for (const int64_t other : instance_.neighbours(item, scratch_)) {
-    const int64_t base = bases_[index(other)];
-    if (base < 0) continue;
-    const size_t first = gaps_.size();
-    instance_.add_gaps(other, item, runs_, gaps_);
-    for (size_t g = first; g < gaps_.size(); ++g) {
-      gaps_[g].below += base;
-      gaps_[g].above += base;
-    }
-  }
+  instance_.add_gaps_around(item, bases_, runs_, scratch_, gaps_);
   std::ranges::sort(gaps_, {}, &Gap::below);
   Spot best{-1, kNoLimit};
   int64_t free_from = it.align(0);

@@ -85,6 +85,9 @@ void Instance::add_items(const Problem& problem, std::span<const int64_t> buffer
       item_of_[index(item.members[m].buffer)] = size();
       member_of_[index(item.members[m].buffer)] = static_cast<int64_t>(m);
     }
+    const bool is_plain = item.members.size() == 1 && item.members.front().start == 0;
+    lifetimes_.push_back(item.lifetime);
+    plain_size_.push_back(is_plain ? item.members.front().size : -1);
     items_.push_back(std::move(item));
   }
 }
@@ -115,6 +118,7 @@ void Instance::add_overlaps(const Problem& problem, std::span<const StepDirectio
   }
   overlaps_of_item_.resize(items_.size());
   coupled_steps_of_.resize(items_.size());
+  partners_of_.resize(items_.size());
   for (size_t o = 0; o < overlaps_.size(); ++o) {
     const ItemOverlap& overlap = overlaps_[o];
     const bool coupled = overlaps_of_step_[index(overlap.step)].size() > 1;
@@ -124,7 +128,10 @@ void Instance::add_overlaps(const Problem& problem, std::span<const StepDirectio
       if (coupled && std::ranges::find(steps, overlap.step) == steps.end())
         steps.push_back(overlap.step);
     }
+    partners_of_[index(overlap.output_item)].push_back(overlap.input_item);
+    partners_of_[index(overlap.input_item)].push_back(overlap.output_item);
   }
+  for (std::vector<int64_t>& partners : partners_of_) std::ranges::sort(partners);
 }
 
 void Instance::add_neighbours() {
@@ -171,8 +178,12 @@ std::span<const int64_t> Instance::neighbours(int64_t item, std::vector<int64_t>
     return std::span(neighbours_).subspan(index(first), index(last - first));
   }
   scratch.clear();
-  for (int64_t j = 0; j < size(); ++j)
-    if (j != item && meet((*this)[item], (*this)[j])) scratch.push_back(j);
+  const Interval lifetime = lifetimes_[index(item)];
+  for (int64_t j = 0; j < size(); ++j) {
+    if (j == item || !lifetime.meets(lifetimes_[index(j)])) continue;
+    const bool are_plain = plain_size_[index(item)] >= 0 && plain_size_[index(j)] >= 0;
+    if (are_plain || meet((*this)[item], (*this)[j])) scratch.push_back(j);
+  }
   return scratch;
 }
 
@@ -196,6 +207,31 @@ Gap Instance::gap_of(const ItemOverlap& overlap, Run run) const {
   // From the members' distance to the bases'.
   const int64_t shift = out.start - in.start;
   return {gap.below + shift, gap.above + shift};
+}
+
+void Instance::add_gaps_around(int64_t i, std::span<const int64_t> bases, std::span<const Run> runs,
+                               std::vector<int64_t>& scratch, std::vector<Gap>& gaps) const {
+  const std::vector<int64_t>& partners = partners_of_[index(i)];
+  auto partner = partners.begin();
+  const int64_t size = plain_size_[index(i)];
+  for (const int64_t other : neighbours(i, scratch)) {
+    const int64_t base = bases[index(other)];
+    if (base < 0) continue;
+    const int64_t other_size = plain_size_[index(other)];
+    while (partner != partners.end() && *partner < other) ++partner;
+    const bool is_partner = partner != partners.end() && *partner == other;
+    // Nearly all pairs of large instances: the planner's time is that of this line.
+    if (size >= 0 && other_size >= 0 && !is_partner) {
+      gaps.push_back({base - size, base + other_size});
+      continue;
+    }
+    const size_t first = gaps.size();
+    add_gaps(other, i, runs, gaps);
+    for (size_t g = first; g < gaps.size(); ++g) {
+      gaps[g].below += base;
+      gaps[g].above += base;
+    }
+  }
 }
 
 void Instance::add_gaps(int64_t i, int64_t j, std::span<const Run> runs,

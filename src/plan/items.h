@@ -76,6 +76,9 @@ class Instance {
   // The number of pairs of neighbours.
   int64_t num_pairs() const { return num_pairs_; }
 
+  // Appends the gaps of x = base(i) that the bases (-1: not known) of its neighbours leave none in.
+  void add_gaps_around(int64_t i, std::span<const int64_t> bases, std::span<const Run> runs,
+                       std::vector<int64_t>& scratch, std::vector<Gap>& gaps) const;
   // Appends the gaps of x = base(j) - base(i).
   void add_gaps(int64_t i, int64_t j, std::span<const Run> runs, std::vector<Gap>& gaps) const;
 
@@ -101,6 +104,10 @@ class Instance {
   std::vector<Run> decided_;
   std::vector<ItemOverlap> overlaps_;
   std::vector<std::vector<int64_t>> overlaps_of_step_, overlaps_of_item_, coupled_steps_of_;
+  std::vector<std::vector<int64_t>> partners_of_;  // the items it has overlaps with, ascending
+  // By item, side by side, as the planner's time is that of looking at pairs.
+  std::vector<Interval> lifetimes_;
+  std::vector<int64_t> plain_size_;                    // -1: has not just one member
   std::vector<int64_t> first_neighbour_, neighbours_;  // rows; empty if there are too many pairs
   int64_t num_pairs_ = 0;
 };

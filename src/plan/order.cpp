@@ -22,7 +22,7 @@ size_t index(int64_t i) { return static_cast<size_t>(i); }
 // Segments above these sizes are not ordered greedily, or searched with fewer states, as both cost
 // time in proportion to the size for every step or state.
 constexpr size_t kMostGreedySteps = 3'000;
-constexpr int64_t kMostStateSteps = 20'000'000;
+constexpr int64_t kMostStateSteps = 10'000'000;
 
 // A set of finished steps of one segment.
 using Bits = std::vector<uint64_t>;

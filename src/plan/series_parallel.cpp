@@ -10,6 +10,8 @@ namespace ingot::plan {
 namespace {
 
 constexpr int64_t kDeepest = 500;
+// So many nodes of the graphs of all open levels are held at once, each of some 100 bytes.
+constexpr int64_t kMostHeld = 400'000;
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -50,7 +52,16 @@ class Merger {
       const StepCost& cost = costs_[index(names.front())];
       return Chain{{cost.hill, cost.change, names}};
     }
-    if (depth > kDeepest) return std::nullopt;
+    if (depth > kDeepest || held_ + dag.size() > kMostHeld) return std::nullopt;
+    held_ += dag.size();
+    std::optional<Chain> chain = chain_of_parts(dag, names, depth);
+    held_ -= dag.size();
+    return chain;
+  }
+
+ private:
+  std::optional<Chain> chain_of_parts(const Dag& dag, const std::vector<int64_t>& names,
+                                      int64_t depth) {
     std::vector<std::vector<int64_t>> parts = parallel_parts(dag);
     const bool parallel = parts.size() > 1;
     if (!parallel) parts = series_parts(dag);
@@ -73,8 +84,8 @@ class Merger {
     return result;
   }
 
- private:
   const std::vector<StepCost>& costs_;
+  int64_t held_ = 0;
 };
 
 }  // namespace

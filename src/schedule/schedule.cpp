@@ -55,7 +55,9 @@ std::optional<loop::Kernel> reverse(const loop::Kernel& kernel) {
     const auto* f = std::get_if<loop::For>(&s.kind);
     if (f && stores_to_param(kernel, f->body)) variables.push_back(f->variable);
   });
-  if (variables.empty()) return std::nullopt;
+  // Each is looked at among all of the kernel's statements.
+  constexpr size_t kMostReversed = 64;
+  if (variables.empty() || variables.size() > kMostReversed) return std::nullopt;
   loop::Kernel reversed = kernel;
   for (const std::string& variable : variables) {
     std::optional<loop::Block> body = loop::reverse(reversed.body, variable);

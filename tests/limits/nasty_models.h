@@ -14,7 +14,6 @@ struct NastyModel {
   std::vector<uint8_t> (*file)();
   // A part of what is said of it; empty: it compiles.
   std::string message = {};
-  int64_t seconds = 2;  // of the processor, at most, in a release
   std::string target = "c99";
   std::vector<std::string> options = {};
   int exit_code = 1;  // where there is a message
@@ -24,6 +23,8 @@ inline void PrintTo(const NastyModel& model, std::ostream* out) { *out << model.
 
 // Many operators and tensors, odd shapes, much to compute at compile time.
 std::vector<NastyModel> large_models();
+// Networks that are long, wide, or entangled: what many layers, channels and readers cost.
+std::vector<NastyModel> entangled_models();
 // Loops of very many steps, for each target that has schedules of its own.
 std::vector<NastyModel> scheduled_models();
 // Small files that describe much.
