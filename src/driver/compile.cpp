@@ -81,12 +81,18 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   if (const Diagnostics faults = find_fault_of_places(program, memory); !faults.empty()) {
     return faults;
   }
-  const auto scheduled_and_placed = [&](Goal goal) {
-    Scheduled scheduled = schedule(program, target, goal);
+  const bool for_speed = options.optimize == CompileOptions::Optimize::kSpeed;
+  const auto scheduled_and_placed = [&](Goal goal, std::optional<int64_t> flash_limit = {}) {
+    Scheduled scheduled = schedule(program, target, goal, flash_limit);
     steps.done("schedule", scheduled.program);
     return place(std::move(scheduled.program), scheduled.reversed, memory);
   };
-  Storage storage = scheduled_and_placed(for_size ? Goal::kSize : Goal::kSpeed);
+  Storage storage = scheduled_and_placed(for_size ? Goal::kSize : Goal::kSpeed,
+                                         for_speed ? options.flash_limit : std::nullopt);
+  if (for_speed && options.flash_limit && options.arena_limit &&
+      storage.arena_bytes > *options.arena_limit) {
+    storage = scheduled_and_placed(Goal::kSpeed);
+  }
   if (options.optimize == CompileOptions::Optimize::kRam) {
     // Blocks of outputs may need a little more room than one output after the other.
     Storage plain = scheduled_and_placed(Goal::kSize);
