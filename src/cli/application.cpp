@@ -48,6 +48,7 @@ int exit_code_of(Code code) {
     case Code::kDimUnknown:
       return kWrongUsage;
     case Code::kArenaLimit:
+    case Code::kFlashLimit:
       return kDoesNotFit;
     case Code::kProgramMissing:
       return kMissingProgram;

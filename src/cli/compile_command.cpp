@@ -46,6 +46,10 @@ void print_summary(const Compiled& compiled, const Arguments& arguments) {
   fmt::print("arena {} bytes{}, weights {} bytes\n", storage.arena_bytes,
              storage.plan.optimal && storage.pools.empty() ? " (proved least for this order)" : "",
              weights_bytes(program));
+  for (const loop::CallNote& note : program.notes) {
+    if (!note.expansion) continue;
+    fmt::print("{}\n", expansion_text(*note.expansion, short_name(note.name)));
+  }
   for (const PoolUse& pool : storage.pools) {
     fmt::print("pool {} {} bytes\n", pool.name, pool.bytes);
   }
@@ -69,6 +73,10 @@ int compile_model(const Session& session, const Arguments& arguments) {
 
   if (arguments.model.arena_limit) {
     const Diagnostics excess = check_arena_limit(compiled, *arguments.model.arena_limit);
+    if (!excess.empty()) return report(session, excess);
+  }
+  if (arguments.model.flash_limit) {
+    const Diagnostics excess = check_flash_limit(compiled, *arguments.model.flash_limit);
     if (!excess.empty()) return report(session, excess);
   }
   if (arguments.emit_test > 0) {

@@ -84,8 +84,15 @@ int inspect_model(const Session& session, const Arguments& arguments) {
     return kDone;
   }
   fmt::print("{}", arguments.json ? to_text(inspect_json(facts)) : inspect_text(facts));
-  if (!arguments.model.arena_limit) return kDone;
-  return report(session, check_arena_limit(*compiled, *arguments.model.arena_limit));
+  Diagnostics excess;
+  if (arguments.model.arena_limit) {
+    excess = check_arena_limit(*compiled, *arguments.model.arena_limit);
+  }
+  if (arguments.model.flash_limit) {
+    const Diagnostics more = check_flash_limit(*compiled, *arguments.model.flash_limit);
+    excess.insert(excess.end(), more.begin(), more.end());
+  }
+  return report(session, excess);
 }
 
 }  // namespace

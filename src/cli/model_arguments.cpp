@@ -214,6 +214,12 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->check(non_negative())
       ->type_name("BYTES")
       ->group(group);
+  command
+      .add_option("--flash-limit", arguments.flash_limit,
+                  "most bytes of constants (else exit 3); what is left may go into speed")
+      ->check(non_negative())
+      ->type_name("BYTES")
+      ->group(group);
   command.add_option("--dim", arguments.dims, "extent that the model leaves open (repeatable)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
@@ -259,6 +265,8 @@ Result<CompileOptions> compile_options(const ModelArguments& arguments) {
   options.target = arguments.target;
   options.rounding = rounding_of(arguments.rounding);
   options.optimize = optimize_of(arguments.optimize);
+  options.flash_limit = arguments.flash_limit;
+  options.arena_limit = arguments.arena_limit;
   options.io = arguments.io == "arena" ? EmitOptions::Io::kArena : EmitOptions::Io::kCaller;
   options.reuse_inputs = arguments.reuse_inputs;
   options.scratch_in_outputs = arguments.scratch_in_outputs;

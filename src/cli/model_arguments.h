@@ -28,6 +28,7 @@ struct ModelArguments {
   bool reuse_inputs = false;
   bool scratch_in_outputs = false;
   std::optional<int64_t> arena_limit;
+  std::optional<int64_t> flash_limit;
   std::vector<std::string> dims;
   std::vector<std::string> pools;
   std::vector<std::string> places;

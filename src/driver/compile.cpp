@@ -53,6 +53,32 @@ ProvedForms forms_for(const Target& target, bool for_size) {
           .sum_tables = !for_size && !target.is_portable() && !has.has_neon && !has.has_avx2};
 }
 
+// The schedules that `options` ask for, with addresses. Some are known to be worth it only when the
+// arena is.
+Storage scheduled_and_placed(const loop::Program& program, const CompileOptions& options,
+                             const Target& target, const StorageOptions& memory,
+                             const Steps& steps) {
+  using Optimize = CompileOptions::Optimize;
+  const auto storage_for = [&](Goal goal, std::optional<int64_t> flash_limit) {
+    Scheduled scheduled = schedule(program, target, goal, flash_limit);
+    steps.done("schedule", scheduled.program);
+    return place(std::move(scheduled.program), scheduled.reversed, memory);
+  };
+  if (options.optimize == Optimize::kSize) return storage_for(Goal::kSize, std::nullopt);
+  const bool for_ram = options.optimize == Optimize::kRam;
+  const std::optional<int64_t> flash_limit = for_ram ? std::nullopt : options.flash_limit;
+  Storage storage = storage_for(Goal::kSpeed, flash_limit);
+  if (for_ram) {
+    // Blocks of outputs may need a little more room than one output after the other.
+    Storage plain = storage_for(Goal::kSize, std::nullopt);
+    if (plain.arena_bytes < storage.arena_bytes) return plain;
+  }
+  if (flash_limit && options.arena_limit && storage.arena_bytes > *options.arena_limit) {
+    return storage_for(Goal::kSpeed, std::nullopt);
+  }
+  return storage;
+}
+
 // Everything after the import, from top to bottom.
 Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& options,
                                const Steps& steps) {
@@ -81,17 +107,7 @@ Result<Compiled> compile_legal(ImportedModel model, const CompileOptions& option
   if (const Diagnostics faults = find_fault_of_places(program, memory); !faults.empty()) {
     return faults;
   }
-  const auto scheduled_and_placed = [&](Goal goal) {
-    Scheduled scheduled = schedule(program, target, goal);
-    steps.done("schedule", scheduled.program);
-    return place(std::move(scheduled.program), scheduled.reversed, memory);
-  };
-  Storage storage = scheduled_and_placed(for_size ? Goal::kSize : Goal::kSpeed);
-  if (options.optimize == CompileOptions::Optimize::kRam) {
-    // Blocks of outputs may need a little more room than one output after the other.
-    Storage plain = scheduled_and_placed(Goal::kSize);
-    if (plain.arena_bytes < storage.arena_bytes) storage = std::move(plain);
-  }
+  Storage storage = scheduled_and_placed(program, options, target, memory, steps);
   steps.done("storage", storage.program);
   if (const Diagnostics excess = check_pools(storage); !excess.empty()) return excess;
   if (const Diagnostics excess = check_addresses(storage, target); !excess.empty()) return excess;

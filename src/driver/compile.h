@@ -33,6 +33,12 @@ struct CompileOptions {
   Rounding rounding = Rounding::kDouble;
   enum class Optimize : uint8_t { kSpeed, kSize, kRam };
   Optimize optimize = Optimize::kSpeed;
+  // Bytes of constants that Optimize::kSpeed may come up to by larger weights; none: as few as it
+  // needs. Whether the rest fits is check_flash_limit's business.
+  std::optional<int64_t> flash_limit = {};
+  // Bytes of the arena beyond which those weights, which need scratch memory, are not taken.
+  // Whether the rest fits is check_arena_limit's business.
+  std::optional<int64_t> arena_limit = {};
   EmitOptions::Io io = EmitOptions::Io::kCaller;
   bool reuse_inputs = false;
   bool scratch_in_outputs = false;  // without effect with Io::kArena, where outputs are planned

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "report/metadata.h"
+
 namespace ingot {
 namespace {
 
@@ -62,6 +66,31 @@ Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes) {
           : "larger pools take more of it; a model with a smaller input or fewer channels needs "
             "less"};
   excess.notes = notes_of(storage, 0, limit_bytes);
+  return {excess};
+}
+
+Diagnostics check_flash_limit(const Compiled& compiled, int64_t limit_bytes) {
+  constexpr size_t kMostNamed = 5;
+  const loop::Program& program = compiled.storage.program;
+  const int64_t bytes = weights_bytes(program);
+  if (bytes <= limit_bytes) return {};
+  Diagnostic excess{Code::kFlashLimit, "",
+                    fmt::format("constants need {} bytes, the limit is {}", bytes, limit_bytes),
+                    "--optimize size needs the fewest; smaller limits than a model needs take a "
+                    "model with fewer channels"};
+  std::vector<const loop::Buffer*> constants;
+  for (const loop::Buffer& buffer : program.buffers) {
+    if (buffer.kind == loop::BufferKind::kConstant) constants.push_back(&buffer);
+  }
+  std::ranges::stable_sort(constants, [](const loop::Buffer* a, const loop::Buffer* b) {
+    return a->size_bytes() > b->size_bytes();
+  });
+  constants.resize(std::min(constants.size(), kMostNamed));
+  excess.notes.emplace_back("the largest:");
+  for (const loop::Buffer* buffer : constants) {
+    excess.notes.push_back(fmt::format("  {:>10} bytes  {}{}", buffer->size_bytes(), buffer->name,
+                                       buffer->tensor.empty() ? "" : " " + quote(buffer->tensor)));
+  }
   return {excess};
 }
 

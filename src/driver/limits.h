@@ -10,7 +10,10 @@ namespace ingot {
 // With pools the help is to make those larger.
 Diagnostics check_arena_limit(const Compiled& compiled, int64_t limit_bytes);
 
-// The same for each pool that what must lie in it does not fit.
+// A message that names the largest constants if all together have more than `limit_bytes`.
+Diagnostics check_flash_limit(const Compiled& compiled, int64_t limit_bytes);
+
+// The same as check_arena_limit for each pool that what must lie in it does not fit.
 Diagnostics check_pools(const Storage& storage);
 
 // What is larger than an object of C can be where addresses have 32 bits, if the target's have.

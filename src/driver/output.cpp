@@ -39,6 +39,10 @@ Json options_json(const CompileOptions& options) {
                {"weights", "c"},
                {"api", options.tvm ? "tvm" : "c"},
                {"dims", options.dims}};
+  if (options.flash_limit) {
+    json["flash_limit"] = *options.flash_limit;
+    if (options.arena_limit) json["arena_limit"] = *options.arena_limit;
+  }
   if (!options.pools.empty()) {
     json["pools"] = Json::array();
     for (const PoolOption& pool : options.pools) {
@@ -62,6 +66,10 @@ std::string options_text(const CompileOptions& options) {
   }
   if (options.optimize != CompileOptions::Optimize::kSpeed) {
     text += fmt::format(" --optimize {}", name_of(options.optimize));
+  }
+  if (options.flash_limit) {
+    text += fmt::format(" --flash-limit {}", *options.flash_limit);
+    if (options.arena_limit) text += fmt::format(" --arena-limit {}", *options.arena_limit);
   }
   if (options.io != EmitOptions::Io::kCaller) text += fmt::format(" --io {}", name_of(options.io));
   if (options.reuse_inputs) text += " --reuse-inputs";

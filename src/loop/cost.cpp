@@ -22,6 +22,7 @@ void add(Cost& total, const Cost& part, int64_t times = 1) {
   total.bytes_stored += part.bytes_stored * times;
   total.calls += part.calls * times;
   total.iterations += part.iterations * times;
+  total.operations += part.operations * times;
   total.exact = total.exact && part.exact;
 }
 
@@ -35,31 +36,7 @@ class Counter {
   // `known` holds the values of loop variables and scalars that are the same in every run.
   using Known = std::map<std::string, Expr>;
 
-  Cost of_block(const Block& block, Known known) {
-    Cost total;
-    for (const Stmt& s : block) {
-      if (const auto* loop = std::get_if<For>(&s.kind)) {
-        add(total, of_loop(*loop, known));
-      } else if (const auto* branch = std::get_if<If>(&s.kind)) {
-        add(total, of_branch(*branch, known));
-      } else if (const auto* let = std::get_if<Let>(&s.kind)) {
-        add(total, of_expr(let->value));
-        known.erase(let->name);
-        if (matters_.contains(let->name) && !assigned_.contains(let->name)) {
-          const Expr value = substitute(let->value, known);
-          if (as<IntLit>(value)) known[let->name] = value;
-        }
-      } else if (const auto* assign = std::get_if<Assign>(&s.kind)) {
-        add(total, of_expr(assign->value));
-      } else if (const auto* store = std::get_if<Store>(&s.kind)) {
-        add(total, of_index(store->index));
-        add(total, of_expr(store->value));
-        ++total.stores;
-        total.bytes_stored += store->value->type.size_bytes();
-      }
-    }
-    return total;
-  }
+  Cost of_block(const Block& block, const Known& known) { return of_part(part_of(block), known); }
 
   // Finds the names on which bounds and conditions depend, by way of scalars too.
   void prepare(const Block& block) {
@@ -83,10 +60,77 @@ class Counter {
   }
 
  private:
-  Cost of_loop(const For& f, const Known& known) {
+  // A block as far as its cost goes: what is the same in every run of it, and the statements whose
+  // cost depends on what is known, or on which that of others does.
+  struct Step;
+  struct Part {
+    Cost fixed;
+    std::vector<Step> steps;
+  };
+  struct Step {
+    const Let* let = nullptr;
+    const For* loop = nullptr;
+    const If* branch = nullptr;
+    Part body;
+    Part other;  // of a branch
+  };
+
+  Part part_of(const Block& block) {
+    Part part;
+    for (const Stmt& s : block) {
+      if (const auto* loop = std::get_if<For>(&s.kind)) {
+        add(part.fixed, of_bound(loop->begin));
+        add(part.fixed, of_bound(loop->end));
+        part.steps.push_back({.let = nullptr,
+                              .loop = loop,
+                              .branch = nullptr,
+                              .body = part_of(loop->body),
+                              .other = {}});
+      } else if (const auto* branch = std::get_if<If>(&s.kind)) {
+        add(part.fixed, of_expr(branch->condition));
+        part.steps.push_back({.let = nullptr,
+                              .loop = nullptr,
+                              .branch = branch,
+                              .body = part_of(branch->then_body),
+                              .other = part_of(branch->else_body)});
+      } else if (const auto* let = std::get_if<Let>(&s.kind)) {
+        add(part.fixed, of_expr(let->value));
+        if (matters_.contains(let->name)) {
+          part.steps.push_back(
+              {.let = let, .loop = nullptr, .branch = nullptr, .body = {}, .other = {}});
+        }
+      } else if (const auto* assign = std::get_if<Assign>(&s.kind)) {
+        add(part.fixed, of_expr(assign->value));
+      } else if (const auto* store = std::get_if<Store>(&s.kind)) {
+        add(part.fixed, of_index(store->index));
+        add(part.fixed, of_expr(store->value));
+        ++part.fixed.stores;
+        part.fixed.bytes_stored += store->value->type.size_bytes();
+      }
+    }
+    return part;
+  }
+
+  Cost of_part(const Part& part, Known known) {
+    Cost total = part.fixed;
+    for (const Step& step : part.steps) {
+      if (step.loop) {
+        add(total, of_loop(step, known));
+      } else if (step.branch) {
+        add(total, of_branch(step, known));
+      } else {
+        known.erase(step.let->name);
+        if (assigned_.contains(step.let->name)) continue;
+        const Expr value = substitute(step.let->value, known);
+        if (as<IntLit>(value)) known[step.let->name] = value;
+      }
+    }
+    return total;
+  }
+
+  Cost of_loop(const Step& step, const Known& known) {
+    const For& f = *step.loop;
     Cost total;
-    add(total, of_index(f.begin));
-    add(total, of_index(f.end));
     const Expr first = substitute(f.begin, known);
     const Expr stop = substitute(f.end, known);
     const auto* begin = as<IntLit>(first);
@@ -94,7 +138,7 @@ class Counter {
     Known inner = known;
     inner.erase(f.variable);
     if (!begin || !end) {
-      add(total, of_block(f.body, inner));
+      add(total, of_part(step.body, inner));
       ++total.iterations;
       total.exact = false;
       return total;
@@ -103,12 +147,12 @@ class Counter {
     if (trips == 0) return total;
     total.iterations += trips;
     if (!matters_.contains(f.variable)) {
-      add(total, of_block(f.body, inner), trips);
+      add(total, of_part(step.body, inner), trips);
       return total;
     }
     for (int64_t t = 0; t < trips; ++t) {
       inner[f.variable] = lit(begin->value + t * f.step);
-      const Cost body = of_block(f.body, inner);
+      const Cost body = of_part(step.body, inner);
       if (--budget_ < 0) {
         add(total, body, trips - t);
         total.exact = false;
@@ -119,23 +163,29 @@ class Counter {
     return total;
   }
 
-  Cost of_branch(const If& i, const Known& known) {
-    Cost total = of_expr(i.condition);
-    const Expr condition = substitute(i.condition, known);
+  Cost of_branch(const Step& step, const Known& known) {
+    Cost total;
+    const Expr condition = substitute(step.branch->condition, known);
     if (const auto* decided = as<IntLit>(condition)) {
-      add(total, of_block(decided->value != 0 ? i.then_body : i.else_body, known));
+      add(total, of_part(decided->value != 0 ? step.body : step.other, known));
       return total;
     }
-    const Cost if_true = of_block(i.then_body, known);
-    const Cost if_false = of_block(i.else_body, known);
+    const Cost if_true = of_part(step.body, known);
+    const Cost if_false = of_part(step.other, known);
     add(total, weight(if_true) >= weight(if_false) ? if_true : if_false);
     total.exact = false;
     return total;
   }
 
-  Cost of_index(const Expr& e) {
+  Cost of_bound(const Expr& e) {
     Cost cost = of_expr(e);
     cost.multiplies = 0;
+    return cost;
+  }
+
+  Cost of_index(const Expr& e) {
+    Cost cost = of_bound(e);
+    cost.operations = 0;
     return cost;
   }
 
@@ -149,6 +199,9 @@ class Counter {
     }
     if (const auto* b = as<BinaryExpr>(e)) {
       if (b->op == BinaryOp::kMul) total.multiplies += e->type.lanes;
+      ++total.operations;
+    } else if (as<UnaryExpr>(e) || as<Select>(e)) {
+      ++total.operations;
     } else if (const auto* call = as<CallExpr>(e)) {
       ++total.calls;
       add(total, of_function(call->function));
@@ -171,6 +224,7 @@ class Counter {
     counter.prepare(f->body);
     Cost cost = counter.of_block(f->body, {});
     add(cost, counter.of_expr(f->result));
+    if (!f->assembly.empty() || !f->spelling.empty()) cost.operations = 1;
     return functions_[name] = cost;
   }
 

@@ -15,6 +15,9 @@ struct Cost {
   int64_t bytes_stored = 0;
   int64_t calls = 0;       // of functions; what they execute is counted too
   int64_t iterations = 0;  // of all loops
+  // On values and bounds, not indices; of a vector, once. A function that stands for an instruction
+  // is one, whatever its body says.
+  int64_t operations = 0;
   // False if branches depend on data (the dearer side counts), a loop's bounds do (it counts once),
   // or the budget ran out (loops count as often as their first iteration says).
   bool exact = true;

@@ -94,6 +94,14 @@ const Function* find_function(const Program& program, const std::string& name) {
   return find_named(program.functions, name);
 }
 
+int64_t constant_bytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.kind == BufferKind::kConstant) bytes += buffer.size_bytes();
+  }
+  return bytes;
+}
+
 // Not by comparing texts, so that the tests of printing and parsing can rely on it.
 bool equal(const Block& a, const Block& b) { return all_same(a, b); }
 

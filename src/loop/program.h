@@ -161,6 +161,17 @@ struct Buffer {
   int64_t size_bytes() const { return num_elements * size_in_bytes(dtype); }
 };
 
+// Weights that a schedule has made more of than there were, to save instructions.
+struct Expansion {
+  std::string algorithm;  // "Winograd F(2x2, 3x3)"
+  int64_t weights_bytes = 0;
+  int64_t weights_bytes_otherwise = 0;  // of the schedule that it replaces
+  int64_t scratch_bytes = 0;            // of the arena, during the call
+  int64_t instructions = 0;             // estimated, of one call
+  int64_t instructions_otherwise = 0;
+  bool operator==(const Expansion&) const = default;
+};
+
 // What a call of the runner computes, for comments, reports and NAME.json.
 struct CallNote {
   std::string name;                // of the node
@@ -169,6 +180,7 @@ struct CallNote {
   int64_t macs = 0;
   std::optional<Requantization> requantization = {};  // of sums with constant weights
   std::vector<ProvedSum> sums = {};                   // also those that are fused into its stores
+  std::optional<Expansion> expansion = {};
 };
 
 struct Program {
@@ -183,6 +195,9 @@ struct Program {
 const Buffer* find_buffer(const Program& program, const std::string& name);
 const Kernel* find_kernel(const Program& program, const std::string& name);
 const Function* find_function(const Program& program, const std::string& name);
+
+// Of all constants.
+int64_t constant_bytes(const Program& program);
 
 // Structural equality of statements, names included.
 bool equal(const Block& a, const Block& b);

@@ -57,6 +57,9 @@ std::string summary(const InspectFacts& facts) {
         row("filters", before_and_after(facts.filter_bytes, facts.filter_bytes_removed, " bytes"));
   }
   text += row("weights", grouped(weights_bytes(facts.program)) + " bytes");
+  for (const loop::CallNote& note : facts.program.notes) {
+    if (note.expansion) text += row("", expansion_text(*note.expansion, short_name(note.name)));
+  }
   text += row("arena", fmt::format("{} bytes, {}", grouped(facts.arena.bytes), proof));
   for (size_t p = 1; p < facts.arena.plan.pools.size(); ++p) {
     const bool is_lent = facts.arena.is_lent(static_cast<int64_t>(p));
@@ -112,6 +115,12 @@ std::string short_name(const std::string& name) {
   return quote(name.substr(0, kLongest - kEnd - 3) + "..." + name.substr(name.size() - kEnd));
 }
 
+std::string expansion_text(const loop::Expansion& e, const std::string& name) {
+  return fmt::format("{}: weights {} bytes instead of {}, scratch {} bytes, for {}", e.algorithm,
+                     grouped(e.weights_bytes), grouped(e.weights_bytes_otherwise),
+                     grouped(e.scratch_bytes), name);
+}
+
 std::string inspect_text(const InspectFacts& facts) {
   return summary(facts) + "\n" + table(facts.operators);
 }
@@ -132,26 +141,35 @@ Json inspect_json(const InspectFacts& facts) {
     if (buffer.kind == loop::BufferKind::kInput) inputs.push_back(port_json(buffer));
     if (buffer.kind == loop::BufferKind::kOutput) outputs.push_back(port_json(buffer));
   }
+  Json expansions = Json::array();
+  for (const loop::CallNote& note : facts.program.notes) {
+    if (!note.expansion) continue;
+    Json json = expansion_json(*note.expansion);
+    json["name"] = note.name;
+    expansions.push_back(std::move(json));
+  }
   const plan::PoolPlan& pool = facts.arena.plan.pools.at(0);
-  return {{"schema_version", 1},
-          {"format", facts.format},
-          {"model_bytes", facts.file_bytes},
-          {"model_sha256", facts.model_sha256},
-          {"target", facts.target},
-          {"tensors", facts.num_tensors},
-          {"steps", facts.program.notes.size()},
-          {"kernels", facts.program.kernels.size()},
-          {"macs", macs_of(facts.program)},
-          {"macs_removed", facts.macs_removed},
-          {"filter_bytes", facts.filter_bytes},
-          {"filter_bytes_removed", facts.filter_bytes_removed},
-          {"weights_bytes", weights_bytes(facts.program)},
-          {"arena_bytes", facts.arena.bytes},
-          {"lower_bound_bytes", pool.lower_bound_bytes},
-          {"optimal", pool.optimal && is_order_optimal(facts.program, facts.arena)},
-          {"inputs", std::move(inputs)},
-          {"outputs", std::move(outputs)},
-          {"operators", std::move(operators)}};
+  Json json = {{"schema_version", 1},
+               {"format", facts.format},
+               {"model_bytes", facts.file_bytes},
+               {"model_sha256", facts.model_sha256},
+               {"target", facts.target},
+               {"tensors", facts.num_tensors},
+               {"steps", facts.program.notes.size()},
+               {"kernels", facts.program.kernels.size()},
+               {"macs", macs_of(facts.program)},
+               {"macs_removed", facts.macs_removed},
+               {"filter_bytes", facts.filter_bytes},
+               {"filter_bytes_removed", facts.filter_bytes_removed},
+               {"weights_bytes", weights_bytes(facts.program)},
+               {"arena_bytes", facts.arena.bytes},
+               {"lower_bound_bytes", pool.lower_bound_bytes},
+               {"optimal", pool.optimal && is_order_optimal(facts.program, facts.arena)},
+               {"inputs", std::move(inputs)},
+               {"outputs", std::move(outputs)},
+               {"operators", std::move(operators)}};
+  if (!expansions.empty()) json["expansions"] = std::move(expansions);
+  return json;
 }
 
 }  // namespace ingot

@@ -45,6 +45,9 @@ std::string grouped(int64_t number);
 // A name for a table: quoted, long ones with their middle left out.
 std::string short_name(const std::string& name);
 
+// "Winograd F(2x2, 3x3): weights 8,192 bytes instead of 2,304, scratch 1,536 bytes, for NAME"
+std::string expansion_text(const loop::Expansion& e, const std::string& name);
+
 std::string inspect_text(const InspectFacts& facts);
 Json inspect_json(const InspectFacts& facts);
 

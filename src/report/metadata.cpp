@@ -113,6 +113,7 @@ Json operators_json(const loop::Program& program) {
     object.emplace_back("operators", note.operators);
     Json json = std::move(object);
     if (note.requantization) json["requantisation"] = requantization_json(*note.requantization);
+    if (note.expansion) json["expansion"] = expansion_json(*note.expansion);
     for (const loop::ProvedSum& sum : note.sums) json["sums"].push_back(sum_json(sum));
     operators.push_back(std::move(json));
   }
@@ -246,13 +247,16 @@ Json memory_json(const loop::Program& program, const ArenaFacts& arena) {
 
 }  // namespace
 
-int64_t weights_bytes(const loop::Program& program) {
-  int64_t bytes = 0;
-  for (const loop::Buffer& buffer : program.buffers) {
-    if (buffer.kind == loop::BufferKind::kConstant) bytes += buffer.size_bytes();
-  }
-  return bytes;
+Json expansion_json(const loop::Expansion& e) {
+  return {{"algorithm", e.algorithm},
+          {"weights_bytes", e.weights_bytes},
+          {"weights_bytes_otherwise", e.weights_bytes_otherwise},
+          {"scratch_bytes", e.scratch_bytes},
+          {"estimated_instructions", e.instructions},
+          {"estimated_instructions_otherwise", e.instructions_otherwise}};
 }
+
+int64_t weights_bytes(const loop::Program& program) { return loop::constant_bytes(program); }
 
 int64_t macs_of(const loop::Program& program) {
   int64_t macs = 0;

@@ -48,6 +48,9 @@ int64_t macs_of(const loop::Program& program);
 
 Json metadata(const loop::Program& program, const ArenaFacts& arena, const ModelFacts& facts);
 
+// How weights were made larger, as NAME.json says it.
+Json expansion_json(const loop::Expansion& e);
+
 // An input or output as NAME.json lists it.
 Json port_json(const loop::Buffer& buffer);
 

@@ -65,6 +65,10 @@ class Replacer {
   void rebind(loop::CallKernel& call) {
     std::vector<loop::BufferRef> args;
     for (const loop::Param& param : r_.kernel.params) {
+      if (std::ranges::find(r_.scratch, param.name) != r_.scratch.end()) {
+        args.push_back({scratch(param), 0});
+        continue;
+      }
       const auto derived = std::ranges::find(r_.constants, param.name, &DerivedConstant::param);
       if (derived == r_.constants.end()) {
         args.push_back(call.args.at(index_of_param(old_, param.name)));
@@ -76,6 +80,16 @@ class Replacer {
   }
 
  private:
+  std::string scratch(const loop::Param& param) {
+    loop::Buffer buffer;
+    buffer.name = loop::fresh_name("s_" + param.name, names_);
+    buffer.dtype = param.dtype;
+    buffer.num_elements = param.num_elements;
+    buffer.alignment = std::max<int64_t>(param.alignment, size_in_bytes(param.dtype));
+    program_.buffers.push_back(buffer);
+    return buffer.name;
+  }
+
   // Calls with equal constants share what is derived from them.
   std::string constant(const loop::CallKernel& call, const DerivedConstant& derived,
                        const loop::Param& param) {

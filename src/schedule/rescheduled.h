@@ -30,6 +30,8 @@ inline DerivedConstant derived(std::string param, std::string source,
 struct Rescheduled {
   loop::Kernel kernel;  // parameters of equal names are bound as before
   std::vector<DerivedConstant> constants;
+  // Parameters for memory in which the kernel works: each call gets buffers of its own.
+  std::vector<std::string> scratch = {};
   // The intrinsics that it calls, callees first.
   std::vector<loop::Function> functions;
   // Whether the schedule is right for the constants that a call binds to `sources`; empty: always.

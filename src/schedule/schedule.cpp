@@ -12,6 +12,7 @@
 #include "loop/transform.h"
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
+#include "schedule/expand.h"
 #include "schedule/narrow_multiply.h"
 #include "schedule/packed_multiply.h"
 #include "schedule/reschedule.h"
@@ -139,18 +140,13 @@ void add_intrinsics(loop::Program& program, const Target& target) {
   }
 }
 
-struct Both {
-  Rescheduled forward;
-  std::optional<Rescheduled> reversed;
-};
-
-std::optional<Both> reschedule(const loop::Program& program, const loop::Kernel& kernel,
-                               bool may_reverse, const Target& target) {
+std::optional<BothDirections> reschedule(const loop::Program& program, const loop::Kernel& kernel,
+                                         bool may_reverse, const Target& target) {
   for (const Rule& rule : rules_of(target, program)) {
     std::optional<Rescheduled> forward = rule(kernel, false);
     if (!forward || !fits_all_calls(program, kernel.name, *forward)) continue;
     std::optional<Rescheduled> reversed = may_reverse ? rule(kernel, true) : std::nullopt;
-    return Both{*std::move(forward), std::move(reversed)};
+    return BothDirections{*std::move(forward), std::move(reversed)};
   }
   return std::nullopt;
 }
@@ -176,28 +172,30 @@ Scheduled unchanged(loop::Program program) {
   return scheduled;
 }
 
-}  // namespace
-
-Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
-  if (!target.features.has_long_multiply) narrow_multiplications(program);
-  if (goal == Goal::kSize) return unchanged(std::move(program));
-
-  Scheduled scheduled;
+Choices choices_for(const loop::Program& program, const Target& target) {
+  Choices choices;
   int64_t weights_left = kMostWeightsOfAll;
-  for (size_t k = 0; k < program.kernels.size(); ++k) {
-    const loop::Kernel kernel = program.kernels[k];
-    std::optional<loop::Kernel> reversed = reverse(kernel);
+  for (const loop::Kernel& kernel : program.kernels) {
     const int64_t weights = num_weights(kernel);
     const bool is_small = weights <= std::min(kMostWeights, weights_left);
     if (is_small) weights_left -= weights;
-    const std::optional<Both> both =
-        is_small ? reschedule(program, kernel, reversed.has_value(), target) : std::nullopt;
-    if (both) {
+    choices.push_back(is_small ? reschedule(program, kernel, reverse(kernel).has_value(), target)
+                               : std::nullopt);
+  }
+  return choices;
+}
+
+Scheduled with_choices(loop::Program program, const Choices& choices, const Target& target) {
+  Scheduled scheduled;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const loop::Kernel kernel = program.kernels[k];
+    if (const std::optional<BothDirections>& both = choices[k]) {
       replace_kernel(program, kernel.name, both->forward);
       scheduled.reversed.push_back(both->reversed ? std::optional(both->reversed->kernel)
                                                   : std::nullopt);
       continue;
     }
+    std::optional<loop::Kernel> reversed = reverse(kernel);
     if (reversed) reversed = jammed(*std::move(reversed));
     scheduled.reversed.push_back(std::move(reversed));
     program.kernels[k] = jammed(kernel);
@@ -211,6 +209,35 @@ Scheduled schedule(loop::Program program, const Target& target, Goal goal) {
   add_intrinsics(program, target);
   scheduled.program = std::move(program);
   remove_dead_code(scheduled);
+  return scheduled;
+}
+
+void note_expansions(loop::Program& program,
+                     const std::map<std::string, loop::Expansion>& expansions) {
+  size_t n = 0;
+  loop::for_each_stmt(program.runner, [&](const loop::Stmt& s) {
+    const auto* call = std::get_if<loop::CallKernel>(&s.kind);
+    if (!call) return;
+    const auto found = expansions.find(call->kernel);
+    if (found != expansions.end() && n < program.notes.size()) {
+      program.notes[n].expansion = found->second;
+    }
+    ++n;
+  });
+}
+
+}  // namespace
+
+Scheduled schedule(loop::Program program, const Target& target, Goal goal,
+                   std::optional<int64_t> flash_limit) {
+  if (!target.features.has_long_multiply) narrow_multiplications(program);
+  if (goal == Goal::kSize) return unchanged(std::move(program));
+
+  Choices choices = choices_for(program, target);
+  if (!flash_limit) return with_choices(std::move(program), choices, target);
+  const auto expansions = expand(program, target, *flash_limit, choices);
+  Scheduled scheduled = with_choices(std::move(program), choices, target);
+  note_expansions(scheduled.program, expansions);
   return scheduled;
 }
 

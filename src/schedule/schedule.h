@@ -21,7 +21,10 @@ struct Scheduled {
 // the two.)
 enum class Goal : uint8_t { kSpeed, kSize };
 
-Scheduled schedule(loop::Program program, const Target& target, Goal goal = Goal::kSpeed);
+// With `flash_limit`, in bytes of constants, schedules for speed may make larger ones of weights as
+// long as all together are not more (schedule/expand.h).
+Scheduled schedule(loop::Program program, const Target& target, Goal goal = Goal::kSpeed,
+                   std::optional<int64_t> flash_limit = std::nullopt);
 
 // `kernel` with all loops that write outputs run from the last iteration to the first; loops that
 // only sum keep their order, as the order of floating-point sums counts. Nothing if it has no such

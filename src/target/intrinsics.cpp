@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/intrinsics.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -106,7 +107,42 @@ Function low_bytes() {
           .condition = kHasDsp};
 }
 
+// By halves, from the halves of x and what is `other` there.
+Function by_halves(std::string name, Function::Parameter other, std::string comment,
+                   std::string assembly,
+                   const std::function<Expr(const Expr& half, const Expr& other)>& result) {
+  const Expr x = loop::var("x", kInt16x2);
+  const Expr y = loop::var(other.name, other.type);
+  const auto half = [&](int64_t i) {
+    return result(lane(x, i), other.type.is_scalar() ? y : lane(y, i));
+  };
+  return {.name = std::move(name),
+          .params = {{"x", kInt16x2}, other},
+          .body = {},
+          .result = loop::pack(kInt16x2, {half(0), half(1)}),
+          .comment = std::move(comment),
+          .spelling = {},
+          .assembly = std::move(assembly),
+          .condition = kHasDsp};
+}
+
 }  // namespace
+
+std::vector<Function> arm_dsp_sums() {
+  const Function::Parameter halves = {"y", kInt16x2};
+  return {
+      by_halves("sadd16", halves, "the sums of the halves of x and y", "sadd16 %0, %1, %2",
+                [](const Expr& a, const Expr& b) { return a + b; }),
+      by_halves("ssub16", halves, "the differences of the halves of x and y", "ssub16 %0, %1, %2",
+                [](const Expr& a, const Expr& b) { return a - b; }),
+      by_halves("masked_halves", {"mask", kInt32}, "x, or zeros: the mask is -1 or 0",
+                "and %0, %1, %2",
+                [](const Expr& a, const Expr& mask) {
+                  const Expr wide = loop::cast(kInt32, a);
+                  return loop::cast(kInt16, loop::binary(loop::BinaryOp::kAnd, wide, mask));
+                }),
+  };
+}
 
 std::vector<Function> arm_dsp_intrinsics() {
   return {

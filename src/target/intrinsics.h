@@ -13,6 +13,9 @@ namespace ingot {
 // saturate_int8, smuad, smlad, smlabb, smlatt.
 std::vector<loop::Function> arm_dsp_intrinsics();
 
+// Sums of halfwords: sadd16, ssub16, masked_halves.
+std::vector<loop::Function> arm_dsp_sums();
+
 // multiply_add: VMLA of the single-precision units of Cortex-M, which rounds the product and the
 // sum apart.
 loop::Function arm_float_multiply_add();

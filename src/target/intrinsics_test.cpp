@@ -20,6 +20,7 @@ std::vector<int32_t> result_of(const std::string& text) {
       "int32[2] update align 4) \"\" {\n}\nrun {\n}\n");
   loop::Program program = *empty;
   program.functions = arm_dsp_intrinsics();
+  for (const loop::Function& f : arm_dsp_sums()) program.functions.push_back(f);
   const std::string whole = loop::print(program);
   const std::string marker = "\"\" {\n";
   std::string with_body = whole;
@@ -51,6 +52,10 @@ TEST(ArmDspIntrinsics, meanWhatTheManualSays) {
   EXPECT_EQ(halves_of("sxtab16(" + kHalves + ", " + kBytes + ")"), (Two{301, -4}));
   EXPECT_EQ(halves_of("sxtab16_ror8(" + kHalves + ", " + kBytes + ")"), (Two{298, -135}));
   EXPECT_EQ(halves_of("low_bytes(" + kHalves + ")"), (Two{44, -7}));
+  EXPECT_EQ(halves_of("sadd16(" + kHalves + ", sxtb16(" + kBytes + "))"), (Two{301, -4}));
+  EXPECT_EQ(halves_of("ssub16(" + kHalves + ", sxtb16(" + kBytes + "))"), (Two{299, -10}));
+  EXPECT_EQ(halves_of("masked_halves(" + kHalves + ", -1)"), (Two{300, -7}));
+  EXPECT_EQ(halves_of("masked_halves(" + kHalves + ", 0)"), (Two{0, 0}));
   const std::string operands = "(1000, " + kHalves + ", " + kHalves + ")";
   EXPECT_EQ(result_of("y[0] = smlad" + operands), (Two{1000 + 90000 + 49, 0}));
   EXPECT_EQ(result_of("y[0] = smuad(" + kHalves + ", " + kHalves + ")"), (Two{90000 + 49, 0}));

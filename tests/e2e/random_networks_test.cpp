@@ -30,6 +30,8 @@ namespace {
 
 constexpr Rounding kRoundings[] = {Rounding::kDouble, Rounding::kSingle, Rounding::kFloat};
 
+constexpr int64_t kMuchFlash = 1 << 24;
+
 uint64_t num_seeds(uint64_t usual) {
   const char* const wanted = std::getenv("INGOT_RANDOM_SEEDS");
   return wanted ? std::strtoull(wanted, nullptr, 10) : usual;
@@ -99,6 +101,8 @@ void check_programs(const SampleModel& model, Rounding rounding) {
   for (const Target& target : all_targets()) {
     expect_equal(schedule(plain, target), kWays[3], vectors, where + ", for " + target.name);
   }
+  expect_equal(schedule(plain, *find_target("cortex-m4"), Goal::kSpeed, kMuchFlash), kWays[3],
+               vectors, where + ", for cortex-m4 with much flash");
 }
 
 TEST(RandomNetworks, MeanTheSameAtEveryStep) {
@@ -142,6 +146,7 @@ std::vector<ModelRun> runs_from(uint64_t first, const std::string& target) {
     const SampleModel model = random_network(seed);
     CompileOptions options = options_of(seed, model.name);
     if (!target.empty()) options.target = target;
+    if (seed % 2 == 1) options.flash_limit = kMuchFlash;
     const Compiled result = compiled(model, options);
     runs.push_back(
         {result.interface, result.files, random_vectors(result.model, options.rounding, seed, 2)});
