@@ -49,9 +49,19 @@ std::string VectorNeeds::load(Type t, int64_t alignment) {
   const std::string vector = type(t);
   // Cores read words at more addresses than bytes.
   const bool of_words = alignment >= 4 && size_in_bytes(t.dtype) < 4;
-  return add("load_" + vector + (of_words ? "_aligned" : ""), vector,
-             fmt::format("const {} *p", c_element_type(t.dtype)),
-             {vector + " v;", "memcpy(&v, p, sizeof(v));", "return v;"});
+  const std::string name = "load_" + vector + (of_words ? "_aligned" : "");
+  const bool has_distance = reach_of(name) > 0;
+  return add(name, vector,
+             fmt::format("const {} *p{}", c_element_type(t.dtype),
+                         has_distance ? ", const int32_t distance" : ""),
+             {vector + " v;",
+              has_distance ? "memcpy(&v, p + distance, sizeof(v));" : "memcpy(&v, p, sizeof(v));",
+              "return v;"});
+}
+
+int64_t VectorNeeds::reach_of(const std::string& function) const {
+  const auto found = reaches_.find(function);
+  return found == reaches_.end() ? 0 : found->second;
 }
 
 std::string VectorNeeds::store(Type t) {
@@ -63,9 +73,13 @@ std::string VectorNeeds::store(Type t) {
 std::string VectorNeeds::load_as(Type from, Type to) {
   const std::string loaded = load(from);
   const std::string converted = convert(from, to);
-  return add(fmt::format("load_{}_as_{}", type(from), type(to)), type(to),
-             fmt::format("const {} *p", c_element_type(from.dtype)),
-             {fmt::format("return {}({}(p));", converted, loaded)});
+  const std::string name = fmt::format("load_{}_as_{}", type(from), type(to));
+  const bool has_distance = reach_of(name) > 0;
+  return add(
+      name, type(to),
+      fmt::format("const {} *p{}", c_element_type(from.dtype),
+                  has_distance ? ", const int32_t distance" : ""),
+      {fmt::format("return {}({}(p{}));", converted, loaded, has_distance ? " + distance" : "")});
 }
 
 std::string VectorNeeds::store_as(Type from, Type to) {
@@ -161,11 +175,14 @@ void VectorNeeds::print(CText& out, const VectorExtension& extension,
     for (const auto& [name, function] : functions_) {
       if (level_of(name) != level) continue;
       out.blank();
+      // The distance has to be a constant where the instruction stands.
+      const bool is_near = reach_of(name) > 0;
+      if (is_near) out.raw("__attribute__((always_inline))");
       out.open("static inline " + function.head);
       const auto better = extension.operations.find(name);
       const bool has_better = better != extension.operations.end();
       if (has_better) {
-        out.raw("#if " + extension.condition);
+        out.raw("#if " + extension.condition + (is_near ? " && defined(__OPTIMIZE__)" : ""));
         out.line(better->second);
         out.raw("#else");
       }

@@ -16,11 +16,15 @@ namespace ingot {
 // The vector types and functions that a text uses.
 class VectorNeeds {
  public:
+  explicit VectorNeeds(const std::map<std::string, int64_t>& reaches = {}) : reaches_(reaches) {}
+
   // The name of the C type of vectors of `type`: "int8x16".
   std::string type(loop::Type type);
 
   // Each gives the name of a function and remembers that it is needed.
   std::string load(loop::Type type, int64_t alignment = 1);
+  // Of a load's function: the distances from an address that it can reach; 0: it has none.
+  int64_t reach_of(const std::string& function) const;
   std::string store(loop::Type type);
   // Loads of `from` that become `to`, and stores of `from` that become `to` in memory: lane by
   // lane.
@@ -48,6 +52,7 @@ class VectorNeeds {
   std::string add(const std::string& name, const std::string& result, const std::string& parameters,
                   std::vector<std::string> body);
 
+  std::map<std::string, int64_t> reaches_;
   std::map<std::string, loop::Type> types_;
   std::map<std::string, Function> functions_;
 };

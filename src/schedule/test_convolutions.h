@@ -116,9 +116,12 @@ inline void expect_equal(const ConvolutionShape& s, const Rule& rule,
                          int64_t largest_weight = 128) {
   const loop::Program plain = program_of(s, largest_weight);
   const std::vector<std::vector<uint8_t>> expected = run(plain);
+  const std::optional<Rescheduled> forward = rule(plain.kernels[0], false);
   for (const bool reverse : {false, true}) {
-    const std::optional<Rescheduled> r = rule(plain.kernels[0], reverse);
-    ASSERT_TRUE(r) << loop::print(plain.kernels[0]);
+    std::optional<Rescheduled> r = rule(plain.kernels[0], reverse);
+    ASSERT_TRUE(r && forward) << loop::print(plain.kernels[0]);
+    // Both directions run with the constants that were made for the one.
+    r->constants = forward->constants;
     ASSERT_TRUE(fits_all_calls(plain, "conv", *r));
     loop::Program program = plain;
     replace_kernel(program, "conv", *r);

@@ -9,6 +9,7 @@
 #include "loop/rewrite.h"
 #include "loop/simplify.h"
 #include "schedule/block.h"
+#include "schedule/channel_table.h"
 #include "schedule/columns.h"
 #include "schedule/interleaved.h"
 #include "schedule/lane_finish.h"
@@ -82,6 +83,7 @@ class TermsBuilder {
     if (uses_sums_) add_sums(out);
     out.functions = shape_.functions;
     finish_->add_functions(out.functions);
+    if (shape_.joins_tables) join_channel_tables(out, packed_);
     return out;
   }
 

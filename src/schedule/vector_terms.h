@@ -17,6 +17,7 @@ struct TermShape {
   int64_t most_vectors = 4;    // of channels, in a block
   int64_t most_columns = 4;
   int64_t most_sums = 8;                  // vectors times columns
+  bool joins_tables = false;              // schedule/channel_table.h
   bool floats = true;                     // false: bytes alone
   std::vector<loop::Function> functions;  // that the known ones call
   // Products of bytes that are summed in 16 bits, of taps side by side, before they go to 32
