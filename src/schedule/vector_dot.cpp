@@ -206,13 +206,13 @@ class VectorDotBuilder {
   void gather(Block& out, const Tile& tile, const std::vector<Sums>& products,
               const std::vector<Sums>& weights) {
     for (int64_t p = 0; p < tile.columns; ++p) {
-      gather(out, passes_of(tile), products, gathered_, p, "sums");
+      gather(out, tile, products, gathered_, p, "sums");
       if (sums_weights(tile)) {
-        gather(out, passes_of(tile), weights, gathered_weights_, p, "weight_sums");
+        gather(out, tile, weights, gathered_weights_, p, "weight_sums");
       }
     }
   }
-  void gather(Block& out, int64_t passes, const std::vector<Sums>& sums,
+  void gather(Block& out, const Tile& tile, const std::vector<Sums>& sums,
               std::map<int64_t, std::string>& names, int64_t p, const char* stem) {
     const Type type{DType::kInt32, 4};
     const auto sum = [&](int64_t unit) { return var(sums.back().at({unit, p})); };
@@ -221,9 +221,11 @@ class VectorDotBuilder {
       out.emplace_back(loop::Let{names[p], value});
     };
     const auto with_1_3 = [&](const Expr& a, const Expr& b) {
-      return loop::call("with_lanes_1_3", type, {var(names.at(p), type), a, b});
+      // As many sums as that leave loops no register of their own.
+      const char* function = tile.columns > 1 ? "with_lanes_1_3_and_lr" : "with_lanes_1_3";
+      return loop::call(function, type, {var(names.at(p), type), a, b});
     };
-    if (passes == 2) {
+    if (passes_of(tile) == 2) {
       const bool is_first = sums.size() == 1;
       name(is_first ? loop::call("lanes_0_2", type, {sum(0), sum(1)}) : with_1_3(sum(0), sum(1)));
       return;
