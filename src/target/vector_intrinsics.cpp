@@ -382,11 +382,12 @@ VectorExtension x86_vectors(bool has_avx512) {
 namespace {
 
 // As an instruction it stays where it stands: compilers that load earlier run out of registers.
-std::string loaded_near(const std::string& type, const std::string& size) {
+std::string loaded_near(const std::string& type, const std::string& size,
+                        const std::string& registers = "r") {
   return fmt::format(
-      "{0} v; __asm__ volatile(\"vldr{1} %q0, [%1, %2]\" : \"=w\"(v) : \"r\"(p), "
+      "{0} v; __asm__ volatile(\"vldr{1} %q0, [%1, %2]\" : \"=w\"(v) : \"{2}\"(p), "
       "\"i\"(distance), \"m\"(*(const int8_t(*)[])p)); return v;",
-      type, size);
+      type, size, registers);
 }
 
 }  // namespace
@@ -395,7 +396,7 @@ VectorExtension mve_vectors() {
   return {kHasMve,
           "arm_mve.h",
           {{"load_int8x4_as_int32x4", "return (int32x4)vldrbq_s32(p);"},
-           {"load_int8x8_as_int16x8", "return (int16x8)vldrbq_s16(p);"},
+           {"load_int8x8_as_int16x8", loaded_near("int16x8", "b.s16", "l")},
            {"load_int32x4", "return (int32x4)vldrwq_s32(p);"},
            {"load_int8x16", loaded_near("int8x16", "b.8")},
            {"load_int8x16_aligned", loaded_near("int8x16", "w.32")},
@@ -409,7 +410,7 @@ VectorExtension mve_vectors() {
            {"store_int16x8_as_int8x8", "vstrbq_s16(p, (int16x8_t)v);"},
            {"min_int32x4", "return (int32x4)vminq_s32((int32x4_t)a, (int32x4_t)b);"},
            {"max_int32x4", "return (int32x4)vmaxq_s32((int32x4_t)a, (int32x4_t)b);"}},
-          {{"load_int8x16", 128}, {"load_int8x16_aligned", 512}}};
+          {{"load_int8x16", 128}, {"load_int8x16_aligned", 512}, {"load_int8x8_as_int16x8", 128}}};
 }
 
 }  // namespace ingot
