@@ -319,13 +319,12 @@ void print_assumptions(CText& out, const EmitOptions& options, const Symbols& sy
     assume("memory_is_addressable", "SIZE_MAX / 2 >= " + std::to_string(largest));
 }
 
-void print_helpers(CText& out, const EmitOptions& options, const Symbols& symbols,
-                   const Needs& needs) {
+void print_helpers(CText& out, const Symbols& symbols, const Needs& needs) {
   for (const std::string& helper : needs.helpers) {
     out.blank();
     out.raw(helper_text(helper));
   }
-  needs.vectors.print(out, options.vectors, symbols.name);
+  needs.vectors.print(out, symbols.name);
 }
 
 }  // namespace
@@ -364,7 +363,7 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   print_functions(functions, program, symbols, options.vectors, needs);
 
   CText body;
-  print_helpers(body, options, symbols, needs);
+  print_helpers(body, symbols, needs);
   for (const CText* part : {&functions, &kernels, &runner}) {
     if (part->str().empty()) continue;
     body.blank();

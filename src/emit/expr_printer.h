@@ -18,7 +18,7 @@ namespace ingot {
 
 // What emitted text needs around it.
 struct Needs {
-  explicit Needs(const VectorExtension& extension) : vectors(extension.reaches) {}
+  explicit Needs(const VectorExtension& extension) : vectors(extension) {}
 
   std::set<std::string> helpers;    // of helpers.c
   std::set<std::string> functions;  // of the program, by name

@@ -64,6 +64,13 @@ ExprPrinter::Text ExprPrinter::vector_text_of(const loop::BinaryExpr& e, Type ty
   };
   switch (e.op) {
     case BinaryOp::kAdd:
+      if (const auto* spread = loop::as<loop::Cast>(e.b); spread && spread->a->type.is_scalar()) {
+        const std::string function = needs_.vectors.add_to_all(type);
+        const std::string x = converted(text(spread->a), type.dtype).code;
+        if (!function.empty()) {
+          return {function + "(" + text(e.a).code + ", " + x + ")", kPrimary, type.dtype};
+        }
+      }
       return operation("+", kSum);
     case BinaryOp::kSub:
       return operation("-", kSum);

@@ -60,8 +60,8 @@ std::string VectorNeeds::load(Type t, int64_t alignment) {
 }
 
 int64_t VectorNeeds::reach_of(const std::string& function) const {
-  const auto found = reaches_.find(function);
-  return found == reaches_.end() ? 0 : found->second;
+  const auto found = extension_->reaches.find(function);
+  return found == extension_->reaches.end() ? 0 : found->second;
 }
 
 std::string VectorNeeds::store(Type t) {
@@ -107,6 +107,15 @@ std::string VectorNeeds::splat(Type t) {
              {"const " + vector + " zero = {0};", "return x - zero;"});
 }
 
+std::string VectorNeeds::add_to_all(Type t) {
+  const std::string vector = type(t);
+  const std::string name = "add_to_all_" + vector;
+  if (!extension_->operations.contains(name)) return {};
+  const std::string spread = splat(t);
+  return add(name, vector, fmt::format("{} v, {} x", vector, c_element_type(t.dtype)),
+             {"return v + " + spread + "(x);"});
+}
+
 std::string VectorNeeds::pack(Type t) {
   const std::string vector = type(t);
   std::string parameters;
@@ -149,8 +158,7 @@ void VectorNeeds::merge(const VectorNeeds& other) {
   functions_.insert(other.functions_.begin(), other.functions_.end());
 }
 
-void VectorNeeds::print(CText& out, const VectorExtension& extension,
-                        const std::string& model) const {
+void VectorNeeds::print(CText& out, const std::string& model) const {
   if (empty()) return;
   out.blank();
   out.raw("#if !defined(__GNUC__)");
@@ -168,7 +176,7 @@ void VectorNeeds::print(CText& out, const VectorExtension& extension,
   const auto level_of = [](const std::string& name) {
     if (name.starts_with("store_saturated_")) return 2;
     const bool late = name.starts_with("min_") || name.starts_with("max_") ||
-                      name.find("_as_") != std::string::npos;
+                      name.starts_with("add_to_all_") || name.find("_as_") != std::string::npos;
     return late ? 1 : 0;
   };
   for (const int level : {0, 1, 2}) {
@@ -179,10 +187,10 @@ void VectorNeeds::print(CText& out, const VectorExtension& extension,
       const bool is_near = reach_of(name) > 0;
       if (is_near) out.raw("__attribute__((always_inline))");
       out.open("static inline " + function.head);
-      const auto better = extension.operations.find(name);
-      const bool has_better = better != extension.operations.end();
+      const auto better = extension_->operations.find(name);
+      const bool has_better = better != extension_->operations.end();
       if (has_better) {
-        out.raw("#if " + extension.condition + (is_near ? " && defined(__OPTIMIZE__)" : ""));
+        out.raw("#if " + extension_->condition + (is_near ? " && defined(__OPTIMIZE__)" : ""));
         out.line(better->second);
         out.raw("#else");
       }

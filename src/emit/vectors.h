@@ -16,7 +16,7 @@ namespace ingot {
 // The vector types and functions that a text uses.
 class VectorNeeds {
  public:
-  explicit VectorNeeds(const std::map<std::string, int64_t>& reaches = {}) : reaches_(reaches) {}
+  explicit VectorNeeds(const VectorExtension& extension) : extension_(&extension) {}
 
   // The name of the C type of vectors of `type`: "int8x16".
   std::string type(loop::Type type);
@@ -36,13 +36,15 @@ class VectorNeeds {
   std::string pack(loop::Type type);
   std::string convert(loop::Type from, loop::Type to);
   std::string min_or_max(loop::Type type, bool is_min);
+  // Of a vector and a scalar, which is added to every lane; empty where splat is as good.
+  std::string add_to_all(loop::Type type);
   // Of two vectors by the lanes of a comparison of vectors of `compared`.
   std::string select(loop::Type compared, loop::Type type);
 
   void merge(const VectorNeeds& other);
   bool empty() const { return types_.empty(); }
   // The types, then the functions; nothing where there are none.
-  void print(CText& out, const VectorExtension& extension, const std::string& model) const;
+  void print(CText& out, const std::string& model) const;
 
  private:
   struct Function {
@@ -52,7 +54,7 @@ class VectorNeeds {
   std::string add(const std::string& name, const std::string& result, const std::string& parameters,
                   std::vector<std::string> body);
 
-  std::map<std::string, int64_t> reaches_;
+  const VectorExtension* extension_;
   std::map<std::string, loop::Type> types_;
   std::map<std::string, Function> functions_;
 };

@@ -149,6 +149,17 @@ inline constexpr ConvolutionShape kDepthwise[] = {
     {4, 5, 8, 8, 3, 1, 1, 1, 128, true}, {6, 7, 4, 4, 3, 2, 0, 1, 128, true},
     {5, 5, 7, 7, 3, 1, 1, 1, -5, true},  {3, 3, 6, 6, 3, 1, 1, 1, 128, true},
     {8, 8, 9, 9, 2, 1, 0, 0, 0, true},   {9, 9, 4, 4, 7, 1, 3, 3, 77, true},
+    {3, 3, 8, 8, 3, 1, 1, 1, 128, true}, {5, 6, 16, 16, 3, 2, 0, 1, -127, true},
+    {2, 2, 9, 9, 3, 1, 1, 1, 5, true},   {4, 4, 8, 8, 5, 1, 2, 2, 77, true},
+    {6, 3, 12, 12, 3, 1, 1, 1, 0, true},
+};
+
+// Kernels larger than the image, and padding wider than the kernel: schedules may leave these
+// alone.
+inline constexpr ConvolutionShape kOdd[] = {
+    {3, 4, 8, 8, 7, 1, 3, 3, 128, true}, {1, 7, 8, 8, 3, 1, 1, 1, 128, true},
+    {5, 4, 8, 8, 2, 1, 2, 2, 128, true}, {1, 5, 3, 8, 3, 1, 1, 1, 128},
+    {4, 3, 3, 8, 2, 1, 2, 2, 128},       {2, 3, 4, 8, 5, 1, 2, 2, 9},
 };
 
 }  // namespace ingot

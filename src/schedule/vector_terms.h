@@ -21,8 +21,8 @@ struct TermShape {
   bool floats = true;                     // false: bytes alone
   std::vector<loop::Function> functions;  // that the known ones call
   // Products of bytes that are summed in 16 bits, of taps side by side, before they go to 32
-  // (schedule/interleaved.h); 0: none. That needs even_x8, odd_x8, add_even_x8, add_odd_x8 and
-  // paired_x8, and lanes of 4.
+  // (schedule/interleaved.h); 0: none. That needs even_x8, odd_x8, add_even_x8, add_odd_x8,
+  // scaled_x8 and paired_x8, and lanes of 4.
   int64_t narrow_taps = 0;
   // sum + w * x for int32 vectors and a scalar x, "_xN" is added; empty: there is none.
   std::string add_scaled;

@@ -78,6 +78,16 @@ TEST(VectorTerms, GivesWhatThePlainNestGives) {
   EXPECT_GE(scheduled, 3 * 4 * 12);
 }
 
+TEST(VectorSchedules, AreRightOrNoneWherePaddingIsWide) {
+  for (const Target& target : all_targets()) {
+    for (const ConvolutionShape& s : kOdd) {
+      check(target, s, schedule_gathered_dot, dot_shape_of);
+      check(target, s, schedule_vector_dot, dot_shape_of);
+      check_terms(target, s, 30);
+    }
+  }
+}
+
 TEST(Interleaved, SumsOfProductsStayIn16Bits) {
   const auto fit = [](std::vector<int8_t> weights, int64_t width, int64_t taps) {
     std::vector<std::vector<int64_t>> channels = {{}};

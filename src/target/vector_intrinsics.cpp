@@ -317,6 +317,14 @@ std::vector<Function> mve_intrinsics() {
   scaled.comment = "sum + w * x";
   scaled.expression = "(int32x4)vmlaq_n_s32((int32x4_t)%1, (int32x4_t)%2, %3)";
   scaled.condition = kHasMve;
+  const Type halfwords{DType::kInt16, 8};
+  Function scaled_halfwords;
+  scaled_halfwords.name = "scaled_x8";
+  scaled_halfwords.params = {{"w", halfwords}, {"x", loop::kInt16}};
+  scaled_halfwords.result = var("w", halfwords) * loop::cast(halfwords, var("x", loop::kInt16));
+  scaled_halfwords.comment = "w * x";
+  scaled_halfwords.expression = "(int16x8)vmulq_n_s16((int16x8_t)%1, %2)";
+  scaled_halfwords.condition = kHasMve;
   const Expr a = var("a");
   const Expr b = var("b");
   const Expr v = var("v", type);
@@ -329,9 +337,9 @@ std::vector<Function> mve_intrinsics() {
           pack_lanes("with_lanes_1_3_and_lr", {lane(v, 0), a, lane(v, 2), b},
                      "v with these lanes, where lr is a register like others",
                      {{"v", type}, {"a", kInt32}, {"b", kInt32}}, kMoveLanes1And3, "w,r,r,~lr"),
-          bytes_of_words(), scaled, every_second(0, false), every_second(1, false),
-          every_second(0, true), every_second(1, true), paired(), high_product(), shifted(false),
-          shifted(true)};
+          bytes_of_words(), scaled, scaled_halfwords, every_second(0, false),
+          every_second(1, false), every_second(0, true), every_second(1, true), paired(),
+          high_product(), shifted(false), shifted(true)};
 }
 
 namespace {
@@ -400,6 +408,8 @@ VectorExtension mve_vectors() {
            {"load_int32x4", "return (int32x4)vldrwq_s32(p);"},
            {"load_int8x16", loaded_near("int8x16", "b.8")},
            {"load_int8x16_aligned", loaded_near("int8x16", "w.32")},
+           {"add_to_all_int32x4", "return (int32x4)vaddq_n_s32((int32x4_t)v, x);"},
+           {"splat_int16x8", "return (int16x8)vdupq_n_s16(x);"},
            {"splat_int32x4", "return (int32x4)vdupq_n_s32(x);"},
            {"store_saturated_int32x4_as_int8x4",
             "__asm__(\"vqmovnb.s32 %q0, %q0\\n\\tvqmovnb.s16 %q0, %q0\" : \"+w\"(v)); "
