@@ -50,7 +50,7 @@ Diagnostics legalize(const Graph& graph) {
     for (const Limit& limit : rules.limits) {
       if (limit.holds(node.op, inputs, outputs)) continue;
       if (++num_refusals > kMostRefusals) continue;
-      diagnostics.push_back({Code::kUnsupportedOperator, where(node),
+      diagnostics.push_back({Code::kOperatorUnsupported, where(node),
                              fmt::format("not supported: it must hold that {}", limit.sentence), "",
                              tensors_of(graph, node)});
     }
@@ -60,7 +60,7 @@ Diagnostics legalize(const Graph& graph) {
     }
   }
   if (num_refusals > kMostRefusals) {
-    diagnostics.push_back({Code::kUnsupportedOperator, "",
+    diagnostics.push_back({Code::kOperatorUnsupported, "",
                            fmt::format("{} more such messages", num_refusals - kMostRefusals), ""});
   }
   return diagnostics;

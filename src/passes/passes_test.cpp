@@ -380,7 +380,7 @@ output z
   ASSERT_TRUE(graph);
   const Diagnostics diagnostics = legalize(*graph);
   ASSERT_EQ(diagnostics.size(), 2U);
-  EXPECT_EQ(diagnostics[0].code, Code::kUnsupportedOperator);
+  EXPECT_EQ(diagnostics[0].code, Code::kOperatorUnsupported);
   EXPECT_EQ(diagnostics[0].where, "fully_connected \"dense\" (operator 4)");
   EXPECT_THAT(diagnostics[0].notes, testing::Contains("input \"w\": int8[2,2]"));
   EXPECT_EQ(diagnostics[1].where, "fully_connected \"z\" (operator 5)");

@@ -5,9 +5,10 @@ C alone, runs it between guard bytes and compares it with recorded vectors.
 
     shared_models.py INGOT SHARED [check|inner|insns]
 
-check: natively, a matrix of compilers, levels, sanitizers and options. inner: variants in which every
-inner tensor is an output too, compared with the reference executor, and its last tensors with the
-recorded ones. insns: one inference on the emulated Cortex-M4, exact and within the instruction budget.
+check: natively, a matrix of compilers, levels, sanitizers and options; float networks within the
+checker's tolerance. inner: variants in which every inner tensor is an output too, compared with the
+reference executor, and its last tensors with the recorded ones. insns: one inference on emulated
+Cortex-M cores, equal (floats: within the tolerance) and within the instruction budget.
 Exit 77 (skipped) where SHARED is not there.
 """
 import json
@@ -24,9 +25,14 @@ import tflite_variant
 SKIPPED = 77
 MODELS = ["kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8", "hello_world_int8",
           "micro_speech_quantized", "simple_add_model"]
+FLOAT_MODELS = ["vww_96_float", "pretrainedResnet", "ad01_fp32", "hello_world_float", "ToyCar_quant_fullint"]
 ARENA_LIMITS = {"kws_ref_model": 8448, "vww_96_int8": 36928, "pretrainedResnet_quant": 33360, "ad01_int8": 832}
-# Instructions of one inference at -O2: half of what TFLM's reference kernels need.
-M4_LIMITS = {"kws_ref_model": 21.5e6, "vww_96_int8": 50e6, "pretrainedResnet_quant": 54e6, "ad01_int8": 1.0e6}
+# Instructions of one inference at -O2, per core.
+BUDGETS = {
+    "m4": {"kws_ref_model": 4.3e6, "vww_96_int8": 6.8e6, "pretrainedResnet_quant": 16.5e6, "ad01_int8": 0.42e6,
+           "vww_96_float": 20e6, "pretrainedResnet": 25e6, "ad01_fp32": 0.68e6},
+    "m55": {"vww_96_int8": 2.2e6, "ad01_int8": 0.08e6},
+}
 IN_ARENA = "--compile-flags=--io arena --reuse-inputs"
 # The caller's buffers hold inner values too.
 LENT = "--compile-flags=--scratch-in-outputs"
@@ -38,6 +44,8 @@ MATRIX = [["--cc", "gcc", "--cflags=-O0"], ["--cc", "gcc", "--cflags=-O2"], ["--
           ["--cc", "gcc", "--cflags=-O1", "--sanitize", IN_ARENA],
           ["--cc", "gcc", "--cflags=-O2", LENT], ["--cc", "gcc", "--cflags=-O1", "--sanitize", ALL_LENT],
           ["--cc", "clang", "--cflags=-O3", ALL_LENT]]
+FLOAT_MATRIX = [["--cc", "gcc", "--cflags=-O2"], ["--cc", "clang", "--cflags=-O3"],
+                ["--cc", "gcc", "--cflags=-O1", "--sanitize", IN_ARENA]]
 INNER_MATRIX = [["--cc", "gcc", "--cflags=-O2"], ["--cc", "clang", "--cflags=-O1", "--sanitize"],
                 ["--cc", "gcc", "--cflags=-O0", IN_ARENA], ["--cc", "gcc", "--cflags=-O2", LENT],
                 ["--cc", "gcc", "--cflags=-O1", "--sanitize", ALL_LENT]]
@@ -104,11 +112,12 @@ def inner(ingot, shared, model, options):
                     "--ingot", ingot] + options)
 
 
-def insns(ingot, shared, model):
+def insns(ingot, shared, model, core):
     code, text = run([sys.executable, os.path.join(shared, "tools", "insns.py"), "--ingot", ingot,
-                      os.path.join(shared, "models", model), "--opt=-O2"])
-    if code == 0 and model in M4_LIMITS and int(text.split()[2]) > M4_LIMITS[model]:
-        return 1, f"{text}: more than {M4_LIMITS[model]:.0f} instructions"
+                      os.path.join(shared, "models", model), "--core", core, "--opt=-O2"])
+    budget = BUDGETS[core].get(model)
+    if code == 0 and budget and int(text.split()[2]) > budget:
+        return 1, f"{text}: more than {budget:.0f} instructions"
     return code, text
 
 
@@ -123,17 +132,19 @@ def main():
         print(f"skipped: {', '.join(missing)} not found")
         return SKIPPED
     if what == "insns":
-        jobs = [(insns, (ingot, shared, m)) for m in MODELS]
+        jobs = [(insns, (ingot, shared, m, "m4")) for m in MODELS + FLOAT_MODELS]
+        jobs += [(insns, (ingot, shared, m, "m55")) for m in BUDGETS["m55"]]
     elif what == "inner":
         jobs = [(inner, (ingot, shared, m, o)) for m in MODELS for o in INNER_MATRIX]
     else:
         jobs = [(check, (ingot, shared, m, o)) for m in MODELS for o in MATRIX]
+        jobs += [(check, (ingot, shared, m, o)) for m in FLOAT_MODELS for o in FLOAT_MATRIX]
     failures = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: job[0](*job[1]), jobs))
     for (_, arguments), (code, text) in zip(jobs, results):
         failures += code != 0
-        options = " ".join(arguments[3]) if len(arguments) > 3 else ""
+        options = " ".join(arguments[3]) if isinstance(arguments[3], list) else ""
         print(f"{'ok    ' if code == 0 else 'FAILED'} {text.splitlines()[-1] if text else ''} {options}")
     return 1 if failures else 0
 
