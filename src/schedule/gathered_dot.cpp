@@ -100,7 +100,7 @@ class GatheredDotBuilder {
       body = {loop::For{axis.variable, axis.begin, axis.end, is_column ? columns_ : 1, reverse_,
                         std::move(body)}};
     }
-    out.kernel.body = loop::simplify(std::move(body));
+    out.kernel.body = loop::simplify(body);
     if (finish_->failed()) return std::nullopt;
     replace_params(out);
     out.functions = shape_.functions;
