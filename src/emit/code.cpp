@@ -204,7 +204,7 @@ void print_kernel(CText& out, const loop::Program& program, const loop::Kernel& 
 
 // The functions in needs.functions and those that they call, callees first.
 void print_functions(CText& out, const loop::Program& program, const Symbols& symbols,
-                     Needs& needs) {
+                     const VectorExtension& extension, Needs& needs) {
   const Names names = file_scope_names(program, symbols);
   std::set<std::string> printed;
   const std::function<void(const std::string&)> print_after_callees = [&](const std::string& name) {
@@ -213,7 +213,7 @@ void print_functions(CText& out, const loop::Program& program, const Symbols& sy
     CHECK(function != nullptr);
     if (!function->spelling.empty()) return;
     CText text;
-    Needs own;
+    Needs own(extension);
     print_function(text, *function, names, symbols, own);
     for (const std::string& callee : own.functions) print_after_callees(callee);
     needs.merge(own);
@@ -319,13 +319,12 @@ void print_assumptions(CText& out, const EmitOptions& options, const Symbols& sy
     assume("memory_is_addressable", "SIZE_MAX / 2 >= " + std::to_string(largest));
 }
 
-void print_helpers(CText& out, const EmitOptions& options, const Symbols& symbols,
-                   const Needs& needs) {
+void print_helpers(CText& out, const Symbols& symbols, const Needs& needs) {
   for (const std::string& helper : needs.helpers) {
     out.blank();
     out.raw(helper_text(helper));
   }
-  needs.vectors.print(out, options.vectors, symbols.name);
+  needs.vectors.print(out, symbols.name);
 }
 
 }  // namespace
@@ -344,7 +343,7 @@ void Needs::merge(const Needs& other) {
 
 std::string emit_code(const loop::Program& program, const EmitOptions& options,
                       const Symbols& symbols) {
-  Needs needs;
+  Needs needs(options.vectors);
   CText kernels;
   const auto callers = callers_of_kernels(program);
   const Names names = file_scope_names(program, symbols);
@@ -361,10 +360,10 @@ std::string emit_code(const loop::Program& program, const EmitOptions& options,
   CText runner;
   print_runner(runner, program, options, symbols, needs);
   CText functions;
-  print_functions(functions, program, symbols, needs);
+  print_functions(functions, program, symbols, options.vectors, needs);
 
   CText body;
-  print_helpers(body, options, symbols, needs);
+  print_helpers(body, symbols, needs);
   for (const CText* part : {&functions, &kernels, &runner}) {
     if (part->str().empty()) continue;
     body.blank();

@@ -18,6 +18,8 @@ namespace ingot {
 
 // What emitted text needs around it.
 struct Needs {
+  explicit Needs(const VectorExtension& extension) : vectors(extension) {}
+
   std::set<std::string> helpers;    // of helpers.c
   std::set<std::string> functions;  // of the program, by name
   VectorNeeds vectors;
@@ -97,6 +99,9 @@ class ExprPrinter {
 
   // Of wide vectors (vector_printer.cpp).
   Text vector_text(const loop::Expr& e);
+  // A load's function and its arguments.
+  std::string vector_load(const std::string& function, const std::string& array,
+                          const loop::Expr& index);
   Text vector_text_of(const loop::Load& e, loop::Type type);
   Text vector_text_of(const loop::UnaryExpr& e, loop::Type type);
   Text vector_text_of(const loop::BinaryExpr& e, loop::Type type);

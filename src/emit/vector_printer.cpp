@@ -32,9 +32,23 @@ ExprPrinter::Text ExprPrinter::vector_text(const Expr& e) {
 
 ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Load& e, Type type) {
   needs_.string = true;
-  return {needs_.vectors.load(type, e.alignment) + "(&" + names_.arrays.at(e.buffer) + "[" +
-              print(e.index) + "])",
-          kPrimary, type.dtype};
+  const std::string function = needs_.vectors.load(type, e.alignment);
+  return {vector_load(function, names_.arrays.at(e.buffer), e.index), kPrimary, type.dtype};
+}
+
+std::string ExprPrinter::vector_load(const std::string& function, const std::string& array,
+                                     const Expr& index) {
+  const int64_t reach = needs_.vectors.reach_of(function);
+  if (reach == 0) return function + "(&" + array + "[" + print(index) + "])";
+  // Loads side by side get one address.
+  const auto* sum = loop::as<loop::BinaryExpr>(index);
+  const bool is_sum = sum != nullptr && sum->op == BinaryOp::kAdd;
+  const auto* rest = loop::as<loop::IntLit>(is_sum ? sum->b : index);
+  if (rest == nullptr) return function + "(&" + array + "[" + print(index) + "], 0)";
+  const int64_t distance = (rest->value % reach + reach) % reach;
+  const int64_t before = rest->value - distance;
+  const Expr from = is_sum ? sum->a + before : loop::lit(before);
+  return function + "(&" + array + "[" + print(from) + "], " + std::to_string(distance) + ")";
 }
 
 ExprPrinter::Text ExprPrinter::vector_text_of(const loop::UnaryExpr& e, Type type) {
@@ -50,6 +64,13 @@ ExprPrinter::Text ExprPrinter::vector_text_of(const loop::BinaryExpr& e, Type ty
   };
   switch (e.op) {
     case BinaryOp::kAdd:
+      if (const auto* spread = loop::as<loop::Cast>(e.b); spread && spread->a->type.is_scalar()) {
+        const std::string function = needs_.vectors.add_to_all(type);
+        const std::string x = converted(text(spread->a), type.dtype).code;
+        if (!function.empty()) {
+          return {function + "(" + text(e.a).code + ", " + x + ")", kPrimary, type.dtype};
+        }
+      }
       return operation("+", kSum);
     case BinaryOp::kSub:
       return operation("-", kSum);
@@ -107,9 +128,9 @@ ExprPrinter::Text ExprPrinter::vector_text_of(const loop::Cast& e, Type type) {
   }
   if (const auto* load = loop::as<loop::Load>(e.a)) {
     needs_.string = true;
-    return {needs_.vectors.load_as(from, type) + "(&" + names_.arrays.at(load->buffer) + "[" +
-                print(load->index) + "])",
-            kPrimary, type.dtype};
+    const std::string function = needs_.vectors.load_as(from, type);
+    return {vector_load(function, names_.arrays.at(load->buffer), load->index), kPrimary,
+            type.dtype};
   }
   return {needs_.vectors.convert(from, type) + "(" + text(e.a).code + ")", kPrimary, type.dtype};
 }

@@ -49,9 +49,19 @@ std::string VectorNeeds::load(Type t, int64_t alignment) {
   const std::string vector = type(t);
   // Cores read words at more addresses than bytes.
   const bool of_words = alignment >= 4 && size_in_bytes(t.dtype) < 4;
-  return add("load_" + vector + (of_words ? "_aligned" : ""), vector,
-             fmt::format("const {} *p", c_element_type(t.dtype)),
-             {vector + " v;", "memcpy(&v, p, sizeof(v));", "return v;"});
+  const std::string name = "load_" + vector + (of_words ? "_aligned" : "");
+  const bool has_distance = reach_of(name) > 0;
+  return add(name, vector,
+             fmt::format("const {} *p{}", c_element_type(t.dtype),
+                         has_distance ? ", const int32_t distance" : ""),
+             {vector + " v;",
+              has_distance ? "memcpy(&v, p + distance, sizeof(v));" : "memcpy(&v, p, sizeof(v));",
+              "return v;"});
+}
+
+int64_t VectorNeeds::reach_of(const std::string& function) const {
+  const auto found = extension_->reaches.find(function);
+  return found == extension_->reaches.end() ? 0 : found->second;
 }
 
 std::string VectorNeeds::store(Type t) {
@@ -63,9 +73,13 @@ std::string VectorNeeds::store(Type t) {
 std::string VectorNeeds::load_as(Type from, Type to) {
   const std::string loaded = load(from);
   const std::string converted = convert(from, to);
-  return add(fmt::format("load_{}_as_{}", type(from), type(to)), type(to),
-             fmt::format("const {} *p", c_element_type(from.dtype)),
-             {fmt::format("return {}({}(p));", converted, loaded)});
+  const std::string name = fmt::format("load_{}_as_{}", type(from), type(to));
+  const bool has_distance = reach_of(name) > 0;
+  return add(
+      name, type(to),
+      fmt::format("const {} *p{}", c_element_type(from.dtype),
+                  has_distance ? ", const int32_t distance" : ""),
+      {fmt::format("return {}({}(p{}));", converted, loaded, has_distance ? " + distance" : "")});
 }
 
 std::string VectorNeeds::store_as(Type from, Type to) {
@@ -91,6 +105,15 @@ std::string VectorNeeds::splat(Type t) {
   // x - 0 is x for floats too, -0 included.
   return add("splat_" + vector, vector, c_element_type(t.dtype) + " x",
              {"const " + vector + " zero = {0};", "return x - zero;"});
+}
+
+std::string VectorNeeds::add_to_all(Type t) {
+  const std::string vector = type(t);
+  const std::string name = "add_to_all_" + vector;
+  if (!extension_->operations.contains(name)) return {};
+  const std::string spread = splat(t);
+  return add(name, vector, fmt::format("{} v, {} x", vector, c_element_type(t.dtype)),
+             {"return v + " + spread + "(x);"});
 }
 
 std::string VectorNeeds::pack(Type t) {
@@ -135,8 +158,7 @@ void VectorNeeds::merge(const VectorNeeds& other) {
   functions_.insert(other.functions_.begin(), other.functions_.end());
 }
 
-void VectorNeeds::print(CText& out, const VectorExtension& extension,
-                        const std::string& model) const {
+void VectorNeeds::print(CText& out, const std::string& model) const {
   if (empty()) return;
   out.blank();
   out.raw("#if !defined(__GNUC__)");
@@ -154,18 +176,21 @@ void VectorNeeds::print(CText& out, const VectorExtension& extension,
   const auto level_of = [](const std::string& name) {
     if (name.starts_with("store_saturated_")) return 2;
     const bool late = name.starts_with("min_") || name.starts_with("max_") ||
-                      name.find("_as_") != std::string::npos;
+                      name.starts_with("add_to_all_") || name.find("_as_") != std::string::npos;
     return late ? 1 : 0;
   };
   for (const int level : {0, 1, 2}) {
     for (const auto& [name, function] : functions_) {
       if (level_of(name) != level) continue;
       out.blank();
+      // The distance has to be a constant where the instruction stands.
+      const bool is_near = reach_of(name) > 0;
+      if (is_near) out.raw("__attribute__((always_inline))");
       out.open("static inline " + function.head);
-      const auto better = extension.operations.find(name);
-      const bool has_better = better != extension.operations.end();
+      const auto better = extension_->operations.find(name);
+      const bool has_better = better != extension_->operations.end();
       if (has_better) {
-        out.raw("#if " + extension.condition);
+        out.raw("#if " + extension_->condition + (is_near ? " && defined(__OPTIMIZE__)" : ""));
         out.line(better->second);
         out.raw("#else");
       }

@@ -16,11 +16,15 @@ namespace ingot {
 // The vector types and functions that a text uses.
 class VectorNeeds {
  public:
+  explicit VectorNeeds(const VectorExtension& extension) : extension_(&extension) {}
+
   // The name of the C type of vectors of `type`: "int8x16".
   std::string type(loop::Type type);
 
   // Each gives the name of a function and remembers that it is needed.
   std::string load(loop::Type type, int64_t alignment = 1);
+  // Of a load's function: the distances from an address that it can reach; 0: it has none.
+  int64_t reach_of(const std::string& function) const;
   std::string store(loop::Type type);
   // Loads of `from` that become `to`, and stores of `from` that become `to` in memory: lane by
   // lane.
@@ -32,13 +36,15 @@ class VectorNeeds {
   std::string pack(loop::Type type);
   std::string convert(loop::Type from, loop::Type to);
   std::string min_or_max(loop::Type type, bool is_min);
+  // Of a vector and a scalar, which is added to every lane; empty where splat is as good.
+  std::string add_to_all(loop::Type type);
   // Of two vectors by the lanes of a comparison of vectors of `compared`.
   std::string select(loop::Type compared, loop::Type type);
 
   void merge(const VectorNeeds& other);
   bool empty() const { return types_.empty(); }
   // The types, then the functions; nothing where there are none.
-  void print(CText& out, const VectorExtension& extension, const std::string& model) const;
+  void print(CText& out, const std::string& model) const;
 
  private:
   struct Function {
@@ -48,6 +54,7 @@ class VectorNeeds {
   std::string add(const std::string& name, const std::string& result, const std::string& parameters,
                   std::vector<std::string> body);
 
+  const VectorExtension* extension_;
   std::map<std::string, loop::Type> types_;
   std::map<std::string, Function> functions_;
 };

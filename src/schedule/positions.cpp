@@ -121,6 +121,8 @@ std::optional<std::vector<SumRange>> ranges_of_sums(const Contraction& c) {
   for (const LoopRange& sum : c.sums) {
     std::optional<SumRange> range = range_of_sum(c, sum);
     if (!range || range->full.begin != 0) return std::nullopt;
+    const auto is_empty = [](const Span& span) { return span.length() == 0; };
+    if (std::ranges::any_of(range->spans, is_empty)) return std::nullopt;
     ranges.push_back(*std::move(range));
   }
   return ranges;

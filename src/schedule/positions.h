@@ -33,7 +33,8 @@ struct SumRange {
 // sums and divisions.
 std::optional<SumRange> range_of_sum(const Contraction& c, const LoopRange& sum);
 
-// Of all sums, in order; nullopt if one has no such range, or if one does not begin at 0.
+// Of all sums, in order; nullopt if one has no such range, if one does not begin at 0, or if one
+// has no term somewhere (where padding is wider than the kernel).
 std::optional<std::vector<SumRange>> ranges_of_sums(const Contraction& c);
 
 // The values of an outer loop at which every sum that depends on it is full: the longest run of

@@ -13,6 +13,7 @@
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
 #include "schedule/expand.h"
+#include "schedule/gathered_dot.h"
 #include "schedule/narrow_multiply.h"
 #include "schedule/packed_multiply.h"
 #include "schedule/reschedule.h"
@@ -89,6 +90,9 @@ using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool 
 std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
   std::vector<Rule> rules;
   if (const std::optional<DotShape> shape = dot_shape_of(target)) {
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_gathered_dot(program, kernel, reverse, *shape);
+    });
     rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
       return schedule_vector_dot(program, kernel, reverse, *shape);
     });

@@ -2,8 +2,10 @@
 #include "schedule/terms_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "schedule/rearranged.h"
+#include "schedule/vector_weights.h"
 
 namespace ingot {
 
@@ -62,6 +64,52 @@ std::vector<int64_t> TermsTable::packed_order() const {
     }
   }
   return source;
+}
+
+loop::Expr TermsTable::packed_index(const loop::Expr& channel, int64_t together,
+                                    const std::map<std::string, loop::Expr>& values) const {
+  loop::Expr index = loop::lit(0);
+  for (const LoopRange& g : channels_) index = index * *g.extent() + loop::var(g.variable);
+  index = index * (chunks_.back().end() * num_terms()) + channel * num_terms();
+  int64_t stride = together;
+  for (size_t s = c_.sums.size(); s-- > 0;) {
+    index = index + values.at(c_.sums[s].variable) * stride;
+    stride *= ranges_[s].full.end;
+  }
+  return index;
+}
+
+void TermsTable::add_sums(Rescheduled& out, const std::string& weights, const std::string& name,
+                          const std::vector<int64_t>& order) const {
+  const auto w = std::ranges::find(out.kernel.params, weights, &loop::Param::name);
+  loop::Param sums = *w;
+  sums.name = name;
+  sums.dtype = DType::kInt32;
+  sums.num_elements = *channel_.extent();
+  sums.alignment = 4;
+  out.kernel.params.insert(w + 1, sums);
+  const std::vector<std::vector<int64_t>> terms = rows(order);
+  const int64_t factor = c_.x.offset;
+  out.constants.push_back(derived(name, c_.w.buffer, [terms, factor](const Bytes& bytes) {
+    return sums_of_weights(bytes, terms, factor);
+  }));
+}
+
+loop::Expr index_of(const Contraction& c, AffineIndex index, const std::string& channel_variable,
+                    const loop::Expr& channel, const std::map<std::string, loop::Expr>& values) {
+  const int64_t rest = std::exchange(index.constant, 0);
+  std::vector<std::pair<loop::Expr, int64_t>> replaced;
+  for (const LoopRange& sum : c.sums) {
+    replaced.emplace_back(values.at(sum.variable), index.factor(sum.variable));
+    index.factors.erase(sum.variable);
+  }
+  if (channel) replaced.emplace_back(channel, index.factor(channel_variable));
+  index.factors.erase(channel_variable);
+  std::vector<std::string> order;
+  for (const LoopRange& axis : c.outer) order.push_back(axis.variable);
+  loop::Expr sum = index.expr(order);
+  for (const auto& [value, factor] : replaced) sum = sum + value * factor;
+  return sum + rest;
 }
 
 void TermsTable::pack(Rescheduled& out, const std::string& name) const {

@@ -32,6 +32,16 @@ class TermsTable {
   // Where each channel's weights stand, for the channels of `order` of the first outer channel.
   std::vector<std::vector<int64_t>> rows(const std::vector<int64_t>& order) const;
 
+  // Where the terms of a block of `together` channels from `channel` on begin, at these values of
+  // the sums.
+  loop::Expr packed_index(const loop::Expr& channel, int64_t together,
+                          const std::map<std::string, loop::Expr>& values) const;
+
+  // The offset of x times the sum of each channel's weights, of the channels of `order`, as the
+  // parameter `name` behind the parameter `weights`.
+  void add_sums(Rescheduled& out, const std::string& weights, const std::string& name,
+                const std::vector<int64_t>& order) const;
+
   // The packed weights as the parameter `name`, in place of those of the contraction.
   void pack(Rescheduled& out, const std::string& name) const;
 
@@ -49,5 +59,10 @@ class TermsTable {
   LoopRange channel_;
   std::vector<Chunk> chunks_;
 };
+
+// An index at `channel` (null: it does not count), which `channel_variable` counts, and at these
+// values of the sums.
+loop::Expr index_of(const Contraction& c, AffineIndex index, const std::string& channel_variable,
+                    const loop::Expr& channel, const std::map<std::string, loop::Expr>& values);
 
 }  // namespace ingot

@@ -116,9 +116,12 @@ inline void expect_equal(const ConvolutionShape& s, const Rule& rule,
                          int64_t largest_weight = 128) {
   const loop::Program plain = program_of(s, largest_weight);
   const std::vector<std::vector<uint8_t>> expected = run(plain);
+  const std::optional<Rescheduled> forward = rule(plain.kernels[0], false);
   for (const bool reverse : {false, true}) {
-    const std::optional<Rescheduled> r = rule(plain.kernels[0], reverse);
-    ASSERT_TRUE(r) << loop::print(plain.kernels[0]);
+    std::optional<Rescheduled> r = rule(plain.kernels[0], reverse);
+    ASSERT_TRUE(r && forward) << loop::print(plain.kernels[0]);
+    // Both directions run with the constants that were made for the one.
+    r->constants = forward->constants;
     ASSERT_TRUE(fits_all_calls(plain, "conv", *r));
     loop::Program program = plain;
     replace_kernel(program, "conv", *r);
@@ -138,13 +141,25 @@ inline constexpr ConvolutionShape kConvolutions[] = {
     {6, 6, 4, 8, 3, 1, 1, 1, 128},  {5, 7, 8, 8, 3, 1, 1, 1, 128}, {7, 8, 3, 8, 3, 2, 0, 1, 128},
     {8, 8, 1, 12, 3, 2, 1, 1, -77}, {9, 6, 1, 8, 4, 2, 1, 1, -83}, {6, 5, 5, 6, 3, 1, 1, 1, 9},
     {5, 9, 2, 2, 3, 1, 1, 1, 4},    {4, 4, 16, 1, 3, 1, 0, 0, 0},  {6, 6, 12, 4, 2, 2, 0, 0, 100},
-    {3, 3, 4, 4, 3, 1, 1, 1, 128},
+    {3, 3, 4, 4, 3, 1, 1, 1, 128},  {5, 6, 3, 9, 3, 1, 1, 1, 128}, {6, 5, 2, 8, 5, 1, 2, 2, -127},
+    {7, 4, 1, 11, 3, 2, 0, 2, 77},  {6, 8, 3, 8, 2, 2, 0, 0, 0},   {4, 9, 1, 8, 7, 1, 3, 3, 128},
 };
 
 inline constexpr ConvolutionShape kDepthwise[] = {
     {4, 5, 8, 8, 3, 1, 1, 1, 128, true}, {6, 7, 4, 4, 3, 2, 0, 1, 128, true},
     {5, 5, 7, 7, 3, 1, 1, 1, -5, true},  {3, 3, 6, 6, 3, 1, 1, 1, 128, true},
     {8, 8, 9, 9, 2, 1, 0, 0, 0, true},   {9, 9, 4, 4, 7, 1, 3, 3, 77, true},
+    {3, 3, 8, 8, 3, 1, 1, 1, 128, true}, {5, 6, 16, 16, 3, 2, 0, 1, -127, true},
+    {2, 2, 9, 9, 3, 1, 1, 1, 5, true},   {4, 4, 8, 8, 5, 1, 2, 2, 77, true},
+    {6, 3, 12, 12, 3, 1, 1, 1, 0, true},
+};
+
+// Kernels larger than the image, and padding wider than the kernel: schedules may leave these
+// alone.
+inline constexpr ConvolutionShape kOdd[] = {
+    {3, 4, 8, 8, 7, 1, 3, 3, 128, true}, {1, 7, 8, 8, 3, 1, 1, 1, 128, true},
+    {5, 4, 8, 8, 2, 1, 2, 2, 128, true}, {1, 5, 3, 8, 3, 1, 1, 1, 128},
+    {4, 3, 3, 8, 2, 1, 2, 2, 128},       {2, 3, 4, 8, 5, 1, 2, 2, 9},
 };
 
 }  // namespace ingot

@@ -9,6 +9,7 @@
 #include "loop/rewrite.h"
 #include "loop/simplify.h"
 #include "schedule/block.h"
+#include "schedule/channel_table.h"
 #include "schedule/columns.h"
 #include "schedule/lane_finish.h"
 #include "schedule/run.h"
@@ -50,7 +51,6 @@ class VectorDotBuilder {
     channels_.pop_back();
     chunks_ = chunks_of(*channel_.extent(), shape.lanes, shape.most_vectors);
     offset_ = c_.x.offset - shape.x_bias;
-    passes_ = shape.across ? 2 : 1;
     names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
@@ -66,6 +66,7 @@ class VectorDotBuilder {
     replace_params(out);
     out.functions = shape_.functions;
     finish_->add_functions(out.functions);
+    if (shape_.joins_tables) join_channel_tables(out, packed_);
     return out;
   }
 
@@ -129,8 +130,10 @@ class VectorDotBuilder {
 
   // Sums that one pass makes for one column: vectors, or every second channel of a vector.
   int64_t units_of(const Tile& tile) const {
-    return shape_.across ? tile.chunk.lanes / passes_ : tile.chunk.vectors;
+    return shape_.across ? tile.chunk.lanes / passes_of(tile) : tile.chunk.vectors;
   }
+  // Over the sums of the block. Scalar sums are twice as many where weights are summed beside.
+  int64_t passes_of(const Tile& tile) const { return shape_.across && sums_weights(tile) ? 2 : 1; }
   Type sum_type(const Tile& tile) const {
     return shape_.across ? loop::kInt32 : Type{DType::kInt32, tile.chunk.lanes};
   }
@@ -142,7 +145,7 @@ class VectorDotBuilder {
     Block out;
     std::vector<Sums> products;
     std::vector<Sums> weights;
-    for (int64_t pass = 0; pass < passes_; ++pass) {
+    for (int64_t pass = 0; pass < passes_of(tile); ++pass) {
       products_ = declared(out, tile, "sum");
       weights_.clear();
       if (sums_weights(tile)) weights_ = declared(out, tile, "weights");
@@ -156,6 +159,32 @@ class VectorDotBuilder {
       std::vector<Block> columns;
       for (int64_t p = 0; p < tile.columns; ++p) columns.push_back(finish(tile, channel, v, p));
       append(out, with_stores_last(columns));
+    }
+    return shape_.first_dot.empty() ? out : with_first_products(std::move(out));
+  }
+
+  // Sums whose first product stands beside their declaration begin with that.
+  Block with_first_products(Block block) const {
+    std::set<std::string> zero;
+    for (const loop::Stmt& s : block) {
+      const auto* let = std::get_if<loop::Let>(&s.kind);
+      const auto* literal = let != nullptr ? loop::as<loop::IntLit>(let->value) : nullptr;
+      if (literal != nullptr && literal->value == 0) zero.insert(let->name);
+      if (std::holds_alternative<loop::For>(s.kind)) return block;
+    }
+    Block out;
+    for (loop::Stmt& s : block) {
+      const auto* let = std::get_if<loop::Let>(&s.kind);
+      if (let != nullptr && zero.contains(let->name)) continue;
+      const auto* assign = std::get_if<loop::Assign>(&s.kind);
+      const auto* dot = assign ? loop::as<loop::CallExpr>(assign->value) : nullptr;
+      if (dot != nullptr && zero.erase(assign->name) > 0) {
+        const Expr product =
+            loop::call(shape_.first_dot, assign->value->type, {dot->args[1], dot->args[2]});
+        out.emplace_back(loop::Let{assign->name, product});
+        continue;
+      }
+      out.push_back(std::move(s));
     }
     return out;
   }
@@ -173,24 +202,36 @@ class VectorDotBuilder {
     return sums;
   }
 
-  // Scalars into lanes: channels 0 and 2 after the first pass, 1 and 3 after the second.
+  // Scalars into lanes: channels 0 and 2 after the first of two passes, 1 and 3 after the second.
   void gather(Block& out, const Tile& tile, const std::vector<Sums>& products,
               const std::vector<Sums>& weights) {
     for (int64_t p = 0; p < tile.columns; ++p) {
-      gather(out, products, gathered_, p, "sums");
-      if (sums_weights(tile)) gather(out, weights, gathered_weights_, p, "weight_sums");
+      gather(out, tile, products, gathered_, p, "sums");
+      if (sums_weights(tile)) {
+        gather(out, tile, weights, gathered_weights_, p, "weight_sums");
+      }
     }
   }
-  void gather(Block& out, const std::vector<Sums>& sums, std::map<int64_t, std::string>& names,
-              int64_t p, const char* stem) {
+  void gather(Block& out, const Tile& tile, const std::vector<Sums>& sums,
+              std::map<int64_t, std::string>& names, int64_t p, const char* stem) {
     const Type type{DType::kInt32, 4};
-    const Expr a = var(sums.back().at({0, p}));
-    const Expr b = var(sums.back().at({1, p}));
-    const Expr value = sums.size() == 1
-                           ? loop::call("lanes_0_2", type, {a, b})
-                           : loop::call("with_lanes_1_3", type, {var(names.at(p), type), a, b});
-    names[p] = loop::fresh_name(fmt::format("{}_{}", stem, p), names_);
-    out.emplace_back(loop::Let{names[p], value});
+    const auto sum = [&](int64_t unit) { return var(sums.back().at({unit, p})); };
+    const auto name = [&](const Expr& value) {
+      names[p] = loop::fresh_name(fmt::format("{}_{}", stem, p), names_);
+      out.emplace_back(loop::Let{names[p], value});
+    };
+    const auto with_1_3 = [&](const Expr& a, const Expr& b) {
+      // As many sums as that leave loops no register of their own.
+      const char* function = tile.columns > 1 ? "with_lanes_1_3_and_lr" : "with_lanes_1_3";
+      return loop::call(function, type, {var(names.at(p), type), a, b});
+    };
+    if (passes_of(tile) == 2) {
+      const bool is_first = sums.size() == 1;
+      name(is_first ? loop::call("lanes_0_2", type, {sum(0), sum(1)}) : with_1_3(sum(0), sum(1)));
+      return;
+    }
+    name(loop::call("lanes_0_2", type, {sum(0), sum(2)}));
+    name(with_1_3(sum(1), sum(3)));
   }
 
   Block sum_loops(const Tile& tile, const Expr& channel, size_t s) {
@@ -273,8 +314,9 @@ class VectorDotBuilder {
     const Type type = sum_type(tile);
     for (int64_t u = 0; u < units_of(tile); ++u) {
       const std::string w = loop::fresh_name("w_part", names_);
-      const int64_t unit = shape_.across ? shape_.word : shape_.word * tile.chunk.lanes;
-      out.emplace_back(loop::Let{w, loop::load(packed_, index + u * unit, weight_type, 4)});
+      const int64_t at = shape_.across ? (pass_ + u * passes_of(tile)) * shape_.word
+                                       : u * shape_.word * tile.chunk.lanes;
+      out.emplace_back(loop::Let{w, loop::load(packed_, index + at, weight_type, 4)});
       const auto add = [&](const std::string& sum, const Expr& factor) {
         out.emplace_back(loop::Assign{
             sum, loop::call(function, type, {var(sum, type), factor, var(w, weight_type)})});
@@ -309,7 +351,7 @@ class VectorDotBuilder {
   // ---- The weights.
 
   Expr weight_index(const Tile& tile, const Expr& channel, const Expr& table) const {
-    const int64_t together = tile.chunk.channels() / passes_;
+    const int64_t together = tile.chunk.channels();
     Expr index = lit(0);
     for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
     index = index * (table_->padded_channels() * table_->channel_elements()) +
@@ -319,24 +361,26 @@ class VectorDotBuilder {
       index = index + var(c_.sums[s].variable) * stride;
       stride *= ranges_[s].full.end;
     }
-    return index + table * together + pass_ * table_->channel_elements() * together;
+    return index + table * together;
   }
 
   // ---- First value and finishing code.
 
-  Expr sum_vector(const Tile& tile, const Expr& channel, int64_t v, int64_t p) {
+  // The sum of a vector of channels with its first value.
+  Expr sum_vector(const Tile& tile, const Expr& channel, int64_t v, int64_t p, const Expr& first) {
     const Type type{DType::kInt32, tile.chunk.lanes};
     Expr sum = var(shape_.across ? gathered_.at(p) : products_.at({v, p}), type);
     if (sums_weights(tile)) {
       const Expr weights = var(shape_.across ? gathered_weights_.at(p) : weights_.at({v, p}), type);
-      return sum + weights * loop::cast(type, lit(offset_));
+      return sum + weights * loop::cast(type, lit(offset_)) + first;
     }
-    if (offset_ == 0) return sum;
+    if (offset_ == 0) return sum + first;
     uses_sums_ = true;
     Expr index = lit(0);
     for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
     index = index * table_->padded_channels() + channel + v * tile.chunk.lanes;
-    return sum + loop::load(sums_, index, type, 4);
+    const Expr constant = loop::load(sums_, index, type, 4);
+    return shape_.joins_tables ? sum + (first + constant) : sum + constant + first;
   }
 
   Block finish(const Tile& tile, const Expr& channel, int64_t v, int64_t p) {
@@ -346,9 +390,9 @@ class VectorDotBuilder {
       values[column] = var(column) + p;
     }
     const Expr own = channel + v * tile.chunk.lanes;
-    const Expr sum = sum_vector(tile, channel, v, p);
     const Expr first = finish_->first(own, tile.chunk, values);
-    return finish_->finish(own, tile.chunk.valid, sum + first, values);
+    const Expr sum = sum_vector(tile, channel, v, p, first);
+    return finish_->finish(own, tile.chunk.valid, sum, values);
   }
 
   // ---- Parameters.
@@ -394,7 +438,6 @@ class VectorDotBuilder {
   std::vector<LoopRange> positions_;
   std::vector<Chunk> chunks_;
   int64_t offset_ = 0;  // of x, beside what the instructions add
-  int64_t passes_ = 1;  // over the sums of a block
   std::set<std::string> names_;
   std::string packed_;
   std::string sums_;

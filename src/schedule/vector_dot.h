@@ -32,11 +32,13 @@ struct DotShape {
   int64_t x_bias = 0;  // that `prepare` adds to each element
   DType weight = DType::kInt8;
   bool across = false;  // a dot sums its whole vector into a scalar; else one channel per lane
+  std::string first_dot = {};  // of scalars: the products alone; empty: there is none
   std::vector<int64_t> lanes;  // of 32 bits that vectors may have, the most first; the last is 4
   int64_t most_vectors = 4;    // of channels, in a block
   int64_t most_columns = 4;
   int64_t most_sums = 16;        // vectors times columns
   int64_t weight_alignment = 4;  // of the table
+  bool joins_tables = false;     // schedule/channel_table.h
   std::vector<loop::Function> functions;
   VectorFunctions known;
 };

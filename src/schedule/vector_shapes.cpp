@@ -49,6 +49,8 @@ DotShape mve_dot() {
   shape.word = 16;
   shape.parts = {{"", {DType::kInt8, 16}, "dot_x16", 16}};
   shape.across = true;
+  shape.joins_tables = true;
+  shape.first_dot = "first_dot_x16";
   shape.lanes = {4};
   shape.most_vectors = 1;
   shape.most_columns = 2;
@@ -106,6 +108,7 @@ std::optional<TermShape> term_shape_of(const Target& target) {
     shape.most_vectors = 2;
     shape.most_sums = 6;
     shape.narrow_taps = 3;
+    shape.joins_tables = true;
     shape.add_scaled = "add_scaled";
     shape.functions = mve_intrinsics();
     shape.known = mve_functions();

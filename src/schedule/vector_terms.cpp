@@ -9,6 +9,7 @@
 #include "loop/rewrite.h"
 #include "loop/simplify.h"
 #include "schedule/block.h"
+#include "schedule/channel_table.h"
 #include "schedule/columns.h"
 #include "schedule/interleaved.h"
 #include "schedule/lane_finish.h"
@@ -79,9 +80,14 @@ class TermsBuilder {
     if (finish_->failed() || failed_) return std::nullopt;
     if (packs_) table().pack(out, packed_);
     if (is_narrow_) finish_narrow(out);
-    if (uses_sums_) add_sums(out);
+    if (uses_sums_) {
+      const int64_t count = *channel_.extent();
+      table().add_sums(out, packed_, sums_,
+                       is_narrow_ ? interleaved_order(count) : in_order(count));
+    }
     out.functions = shape_.functions;
     finish_->add_functions(out.functions);
+    if (shape_.joins_tables) join_channel_tables(out, packed_);
     return out;
   }
 
@@ -100,9 +106,9 @@ class TermsBuilder {
     const int64_t step = columns_of(full.length(), chunks_.front().vectors, shape_.most_columns,
                                     is_narrow_ ? kMostNarrowSums : shape_.most_sums);
     // Sums of bytes are short, and full ones begin with what the zero point adds to them.
-    const auto rows = is_float() ? Columns::Rows::kAll : Columns::Rows::kFull;
+    const auto rows = is_float() || fills_ ? Columns::Rows::kAll : Columns::Rows::kFull;
     Columns columns(positions_, ranges_, step, reverse_, names_, rows);
-    const bool is_full = !is_float() || everywhere;
+    const bool is_full = rows == Columns::Rows::kFull || everywhere;
     const std::string& innermost = ranges_.back().variable;
     const std::optional<Span> block_taps =
         is_full || innermost.empty() || innermost == positions_.back().variable
@@ -200,7 +206,7 @@ class TermsBuilder {
     return first + loop::load(sums_, own, type_of(tile), 4);
   }
   bool adds_sums(const Tile& tile) const {
-    return tile.full && c_.x.offset != 0 && channels_.empty() && is_whole();
+    return (tile.full || is_filled(tile)) && c_.x.offset != 0 && channels_.empty() && is_whole();
   }
 
   Block sum_loops(const Tile& tile, const Expr& channel, size_t s,
@@ -213,6 +219,7 @@ class TermsBuilder {
         tile.full || depends_on.empty() ||
         (tile.full_columns && !positions_.empty() && depends_on == positions_.back().variable);
     if (is_narrow(tile) && s + 1 == c_.sums.size()) return narrow_row(tile, channel, values);
+    if (is_filled(tile) && !is_full) return filled_loops(tile, channel, s, std::move(values));
     if (tile.taps && s + 1 == c_.sums.size() && tile.taps->length() <= kMostUnrolled) {
       Block out;
       for (int64_t i = tile.taps->begin; i < tile.taps->end; ++i) {
@@ -280,15 +287,15 @@ class TermsBuilder {
     const Type type{c_.w.dtype, tile.chunk.lanes};
     const Expr own = channel + v * tile.chunk.lanes;
     if (!packs_) return loop::load(packed_, index_at(c_.w.index, 0, own, values), type);
-    Expr index = lit(0);
-    for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
-    index = index * (chunks_.back().end() * table().num_terms()) + channel * table().num_terms();
-    int64_t stride = tile.chunk.channels();
-    for (size_t s = c_.sums.size(); s-- > 0;) {
-      index = index + values.at(c_.sums[s].variable) * stride;
-      stride *= ranges_[s].full.end;
-    }
+    const Expr index = table().packed_index(channel, tile.chunk.channels(), values);
     return loop::load(packed_, index + v * tile.chunk.lanes, type);
+  }
+
+  // At column `p` of the block.
+  Expr index_at(AffineIndex index, int64_t p, const Expr& channel,
+                const std::map<std::string, Expr>& values) const {
+    if (!positions_.empty()) index.constant += p * index.factor(positions_.back().variable);
+    return index_of(c_, std::move(index), channel_.variable, channel, values);
   }
 
   Expr let(Block& out, const char* name, Expr value) {
@@ -298,28 +305,10 @@ class TermsBuilder {
     return var(std::move(unique), type);
   }
 
-  // At column `p` of the block, at the channel (null: it does not count) and the sums of `values`.
-  Expr index_at(AffineIndex index, int64_t p, const Expr& channel,
-                const std::map<std::string, Expr>& values) const {
-    int64_t rest = std::exchange(index.constant, 0);
-    if (!positions_.empty()) rest += p * index.factor(positions_.back().variable);
-    std::vector<std::pair<Expr, int64_t>> replaced;
-    for (const LoopRange& sum : c_.sums) {
-      replaced.emplace_back(values.at(sum.variable), index.factor(sum.variable));
-      index.factors.erase(sum.variable);
-    }
-    if (channel) replaced.emplace_back(channel, index.factor(channel_.variable));
-    index.factors.erase(channel_.variable);
-    std::vector<std::string> order;
-    for (const LoopRange& axis : c_.outer) order.push_back(axis.variable);
-    Expr sum = index.expr(order);
-    for (const auto& [value, factor] : replaced) sum = sum + value * factor;
-    return sum + rest;
-  }
-
   // ---- Sums of products in 16 bits.
 
   bool is_narrow(const Tile& tile) const { return is_narrow_ && tile.chunk.vectors == 2; }
+  bool is_filled(const Tile& tile) const { return fills_ && is_narrow(tile); }
 
   // Turns to them where the contraction allows it.
   void narrow() {
@@ -344,22 +333,47 @@ class TermsBuilder {
       rest.first += blocks * kInterleaved;
       chunks_.push_back(rest);
     }
+    fills_ = is_whole() && !positions_.empty() && c_.x.offset > -128 && c_.x.offset <= 128;
+  }
+
+  // The rows that lie within x, and those that do not, whose elements are x's zero point.
+  Block filled_loops(const Tile& tile, const Expr& channel, size_t s,
+                     std::map<std::string, Expr> values) {
+    const LoopRange& sum = c_.sums[s];
+    const Span& full = ranges_[s].full;
+    values[sum.variable] = var(sum.variable);
+    Block out;
+    const auto add_rows = [&](const Expr& begin, const Expr& end, bool is_outside) {
+      if (is_outside && c_.x.offset == 0) return;
+      const bool was_outside = std::exchange(is_outside_, is_outside_ || is_outside);
+      Block body = sum_loops(tile, channel, s + 1, values);
+      is_outside_ = was_outside;
+      out.emplace_back(loop::For{sum.variable, begin, end, 1, false, std::move(body)});
+    };
+    add_rows(lit(full.begin), sum.begin, true);
+    add_rows(sum.begin, sum.end, false);
+    add_rows(sum.end, lit(full.end), true);
+    return out;
   }
 
   // The terms of one row of taps, eight channels at a time.
   Block narrow_row(const Tile& tile, const Expr& channel, std::map<std::string, Expr> values) {
     const bool has_offset = c_.x.offset != 0 && !adds_sums(tile);
+    const Span taps = is_filled(tile) && c_.x.offset != 0 ? ranges_.back().full : *tile.taps;
     Block out;
     Expr weights = nullptr;  // their sum, which x's offset is multiplied with
-    for (int64_t first = tile.taps->begin; first < tile.taps->end; first += shape_.narrow_taps) {
-      const int64_t end = std::min(first + shape_.narrow_taps, tile.taps->end);
+    for (int64_t first = taps.begin; first < taps.end; first += shape_.narrow_taps) {
+      const int64_t end = std::min(first + shape_.narrow_taps, taps.end);
       std::vector<Expr> products(static_cast<size_t>(tile.columns));
       for (int64_t t = first; t < end; ++t) {
         values[c_.sums.back().variable] = lit(t);
         const Expr w = let(out, "w_value", narrow_load(c_.w, 0, channel, values));
+        const bool is_inside = !is_outside_ && tile.taps->begin <= t && t < tile.taps->end;
         for (int64_t p = 0; p < tile.columns; ++p) {
           Expr& sum = products[static_cast<size_t>(p)];
-          const Expr product = narrow_load(c_.x, p, channel, values) * w;
+          const Expr product =
+              is_inside ? narrow_load(c_.x, p, channel, values) * w
+                        : loop::call("scaled_x8", w->type, {w, lit(-c_.x.offset, loop::kInt16)});
           sum = sum ? sum + product : product;
         }
         if (has_offset) weights = weights ? weights + w : w;
@@ -431,24 +445,6 @@ class TermsBuilder {
 
   TermsTable table() const { return {c_, ranges_, channels_, channel_, chunks_}; }
 
-  // The offset of x times the sum of each channel's weights, as a parameter behind the weights.
-  void add_sums(Rescheduled& out) const {
-    const auto w = std::ranges::find(out.kernel.params, packed_, &loop::Param::name);
-    loop::Param sums = *w;
-    sums.name = sums_;
-    sums.dtype = DType::kInt32;
-    sums.num_elements = *channel_.extent();
-    sums.alignment = 4;
-    out.kernel.params.insert(w + 1, sums);
-    const int64_t count = *channel_.extent();
-    const std::vector<std::vector<int64_t>> terms =
-        table().rows(is_narrow_ ? interleaved_order(count) : in_order(count));
-    const int64_t factor = c_.x.offset;
-    out.constants.push_back(derived(sums_, c_.w.buffer, [terms, factor](const Bytes& weights) {
-      return sums_of_weights(weights, terms, factor);
-    }));
-  }
-
   const loop::Kernel& kernel_;
   Contraction c_;
   std::vector<SumRange> ranges_;
@@ -462,6 +458,8 @@ class TermsBuilder {
   bool packs_ = false;
   bool uses_sums_ = false;
   bool is_narrow_ = false;
+  bool fills_ = false;       // taps outside of x count with its zero point, so that sums are full
+  bool is_outside_ = false;  // while a row of such taps is built
   std::vector<std::pair<std::string, std::string>> tables_;  // interleaved
   bool failed_ = false;
   std::set<std::string> names_;

@@ -2,6 +2,7 @@
 // The vector schedules against the plain nests, cut for each target that has vectors.
 #include <gtest/gtest.h>
 
+#include "schedule/gathered_dot.h"
 #include "schedule/interleaved.h"
 #include "schedule/test_convolutions.h"
 #include "schedule/vector_shapes.h"
@@ -32,6 +33,16 @@ TEST(VectorDot, GivesWhatThePlainNestGives) {
     }
   }
   EXPECT_GE(scheduled, 3 * 10);  // targets times shapes
+}
+
+TEST(GatheredDot, GivesWhatThePlainNestGives) {
+  int64_t scheduled = 0;
+  for (const Target& target : all_targets()) {
+    for (const ConvolutionShape& s : kConvolutions) {
+      scheduled += check(target, s, schedule_gathered_dot, dot_shape_of);
+    }
+  }
+  EXPECT_EQ(scheduled, 9);
 }
 
 // With as many products in 16 bits as the weights allow.
@@ -65,6 +76,16 @@ TEST(VectorTerms, GivesWhatThePlainNestGives) {
     }
   }
   EXPECT_GE(scheduled, 3 * 4 * 12);
+}
+
+TEST(VectorSchedules, AreRightOrNoneWherePaddingIsWide) {
+  for (const Target& target : all_targets()) {
+    for (const ConvolutionShape& s : kOdd) {
+      check(target, s, schedule_gathered_dot, dot_shape_of);
+      check(target, s, schedule_vector_dot, dot_shape_of);
+      check_terms(target, s, 30);
+    }
+  }
 }
 
 TEST(Interleaved, SumsOfProductsStayIn16Bits) {

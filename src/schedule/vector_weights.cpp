@@ -42,25 +42,17 @@ void DotTable::append_block(std::vector<int64_t>& order, std::map<std::string, i
     set_run_variables(c_, run_, ranges_, *e, at);
     return c_.w.index.at(at);
   };
-  for (int64_t pass = 0; pass < passes(); ++pass) {
-    for (int64_t step = 0; step < outer_sum_steps(); ++step) {
-      set_outer_sums(at, step);
-      for (int64_t number = 0; number < run_.num_words; ++number) {
-        if (shape_.across) {
-          for (int64_t channel = pass; channel < chunk.lanes; channel += passes()) {
-            for (int64_t i = 0; i < shape_.word; ++i) order.push_back(element(channel, number, i));
+  for (int64_t step = 0; step < outer_sum_steps(); ++step) {
+    set_outer_sums(at, step);
+    for (int64_t number = 0; number < run_.num_words; ++number) {
+      for (int64_t v = 0; v < chunk.vectors; ++v) {
+        int64_t begin = 0;
+        for (const DotShape::Part& part : shape_.parts) {
+          for (int64_t k = 0; k < chunk.lanes * part.elements; ++k) {
+            order.push_back(
+                element(v * chunk.lanes + k / part.elements, number, begin + k % part.elements));
           }
-          continue;
-        }
-        for (int64_t v = 0; v < chunk.vectors; ++v) {
-          int64_t begin = 0;
-          for (const DotShape::Part& part : shape_.parts) {
-            for (int64_t k = 0; k < chunk.lanes * part.elements; ++k) {
-              order.push_back(
-                  element(v * chunk.lanes + k / part.elements, number, begin + k % part.elements));
-            }
-            begin += part.elements;
-          }
+          begin += part.elements;
         }
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weights of a contraction in the order in which schedule_vector_dot reads them: by outer
-// channel, block of channels, pass over the sums, step (outer sums and words), sum of the pass,
-// part of the word, lane, element.
+// channel, block of channels, step (outer sums and words), vector of channels, part of the word,
+// lane, element.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -44,7 +44,6 @@ class DotTable {
   std::vector<std::vector<int64_t>> terms() const;
 
  private:
-  int64_t passes() const { return shape_.across ? 2 : 1; }
   void append_block(std::vector<int64_t>& order, std::map<std::string, int64_t>& at,
                     const Chunk& chunk, int64_t first) const;
   void set_outer_channels(std::map<std::string, int64_t>& at, int64_t number) const;

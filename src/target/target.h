@@ -32,6 +32,11 @@ struct VectorExtension {
   std::string condition;
   std::string header;
   std::map<std::string, std::string> operations;
+  // Loads whose instruction adds a constant to an address, and how many constants: these functions
+  // get the address and, as a literal, the number of elements behind it, which is less. (Compilers
+  // would compute every address outside of the loops that it does not change in, and run out of
+  // registers.)
+  std::map<std::string, int64_t> reaches = {};
 };
 
 // The outputs that a core's registers hold the sums of, in loops without vectors.

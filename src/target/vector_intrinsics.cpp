@@ -82,17 +82,37 @@ Function pairs(std::string name, int64_t lanes, int64_t first, const std::string
 }
 
 Function pack_lanes(std::string name, const std::vector<Expr>& lanes, std::string comment,
-                    std::vector<Function::Parameter> params, std::string assembly) {
+                    std::vector<Function::Parameter> params, std::string assembly,
+                    std::string constraints = "w,r,r") {
   Function f;
   f.name = std::move(name);
   f.params = std::move(params);
   f.result = loop::pack({DType::kInt32, 4}, lanes);
   f.comment = std::move(comment);
   f.assembly = std::move(assembly);
-  f.constraints = "w,r,r";
+  f.constraints = std::move(constraints);
   f.condition = kHasMve;
   return f;
 }
+
+// The bytes of four words.
+Function bytes_of_words() {
+  Function f;
+  f.name = "words_x4";
+  std::vector<Expr> bytes;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    f.params.push_back({name, loop::kInt8x4});
+    for (int64_t i = 0; i < 4; ++i) bytes.push_back(lane(var(name, loop::kInt8x4), i));
+  }
+  f.result = loop::pack({DType::kInt8, 16}, std::move(bytes));
+  f.comment = "the bytes of a, b, c and d";
+  f.assembly = "vmov %q0[2], %q0[0], %1, %3\\n\\tvmov %q0[3], %q0[1], %2, %4";
+  f.constraints = "w,r,r,r,r";
+  f.condition = kHasMve;
+  return f;
+}
+
+constexpr const char* kMoveLanes1And3 = "vmov %q0[3], %q0[1], %1, %2";
 
 // round(x * multiplier / 2^31), half up.
 Function high_product() {
@@ -273,14 +293,23 @@ std::vector<Function> mve_intrinsics() {
   Function sum;
   sum.name = "dot_x16";
   sum.params = {{"sum", kInt32}, {"x", bytes}, {"w", bytes}};
+  Expr products = lit(0);
   sum.result = var("sum");
   for (int64_t i = 0; i < 16; ++i) {
-    sum.result = sum.result + i32(lane(var("x", bytes), i)) * i32(lane(var("w", bytes), i));
+    const Expr product = i32(lane(var("x", bytes), i)) * i32(lane(var("w", bytes), i));
+    products = products + product;
+    sum.result = sum.result + product;
   }
   sum.comment = "sum and the products of x and w";
   sum.assembly = "vmladava.s8 %0, %q1, %q2";
   sum.constraints = "Te,w,w";
   sum.condition = kHasMve;
+  Function first = sum;
+  first.name = "first_dot_x16";
+  first.params.erase(first.params.begin());
+  first.result = products;
+  first.comment = "the products of x and w";
+  first.assembly = "vmladav.s8 %0, %q1, %q2";
   Function scaled;
   scaled.name = "add_scaled_x4";
   scaled.params = {{"sum", type}, {"w", type}, {"x", kInt32}};
@@ -288,23 +317,29 @@ std::vector<Function> mve_intrinsics() {
   scaled.comment = "sum + w * x";
   scaled.expression = "(int32x4)vmlaq_n_s32((int32x4_t)%1, (int32x4_t)%2, %3)";
   scaled.condition = kHasMve;
+  const Type halfwords{DType::kInt16, 8};
+  Function scaled_halfwords;
+  scaled_halfwords.name = "scaled_x8";
+  scaled_halfwords.params = {{"w", halfwords}, {"x", loop::kInt16}};
+  scaled_halfwords.result = var("w", halfwords) * loop::cast(halfwords, var("x", loop::kInt16));
+  scaled_halfwords.comment = "w * x";
+  scaled_halfwords.expression = "(int16x8)vmulq_n_s16((int16x8_t)%1, %2)";
+  scaled_halfwords.condition = kHasMve;
   const Expr a = var("a");
   const Expr b = var("b");
   const Expr v = var("v", type);
-  return {sum,
+  return {sum, first,
           pack_lanes("lanes_0_2", {a, lit(0), b, lit(0)}, "a vector with these lanes",
                      {{"a", kInt32}, {"b", kInt32}}, "vmov %q0[2], %q0[0], %1, %2"),
           pack_lanes("with_lanes_1_3", {lane(v, 0), a, lane(v, 2), b}, "v with these lanes",
-                     {{"v", type}, {"a", kInt32}, {"b", kInt32}}, "vmov %q0[3], %q0[1], %1, %2"),
-          scaled,
-          every_second(0, false),
-          every_second(1, false),
-          every_second(0, true),
-          every_second(1, true),
-          paired(),
-          high_product(),
-          shifted(false),
-          shifted(true)};
+                     {{"v", type}, {"a", kInt32}, {"b", kInt32}}, kMoveLanes1And3),
+          // Compilers keep lr for the counter of a loop unless something in the loop takes it.
+          pack_lanes("with_lanes_1_3_and_lr", {lane(v, 0), a, lane(v, 2), b},
+                     "v with these lanes, where lr is a register like others",
+                     {{"v", type}, {"a", kInt32}, {"b", kInt32}}, kMoveLanes1And3, "w,r,r,~lr"),
+          bytes_of_words(), scaled, scaled_halfwords, every_second(0, false),
+          every_second(1, false), every_second(0, true), every_second(1, true), paired(),
+          high_product(), shifted(false), shifted(true)};
 }
 
 namespace {
@@ -352,24 +387,40 @@ VectorExtension x86_vectors(bool has_avx512) {
   return extension;
 }
 
+namespace {
+
+// As an instruction it stays where it stands: compilers that load earlier run out of registers.
+std::string loaded_near(const std::string& type, const std::string& size,
+                        const std::string& registers = "r") {
+  return fmt::format(
+      "{0} v; __asm__ volatile(\"vldr{1} %q0, [%1, %2]\" : \"=w\"(v) : \"{2}\"(p), "
+      "\"i\"(distance), \"m\"(*(const int8_t(*)[])p)); return v;",
+      type, size, registers);
+}
+
+}  // namespace
+
 VectorExtension mve_vectors() {
-  return {
-      kHasMve,
-      "arm_mve.h",
-      {{"load_int8x4_as_int32x4", "return (int32x4)vldrbq_s32(p);"},
-       {"load_int8x8_as_int16x8", "return (int16x8)vldrbq_s16(p);"},
-       {"load_int32x4", "return (int32x4)vldrwq_s32(p);"},
-       {"load_int8x16_aligned", "return (int8x16)vldrwq_s32((const int32_t *)(const void *)p);"},
-       {"splat_int32x4", "return (int32x4)vdupq_n_s32(x);"},
-       {"store_saturated_int32x4_as_int8x4",
-        "__asm__(\"vqmovnb.s32 %q0, %q0\\n\\tvqmovnb.s16 %q0, %q0\" : \"+w\"(v)); "
-        "vstrbq_s32(p, (int32x4_t)v);"},
-       {"store_int32x4_as_int8x4", "vstrbq_s32(p, (int32x4_t)v);"},
-       {"store_saturated_int16x8_as_int8x8",
-        "vstrbq_s16(p, (int16x8_t)vqmovnbq_s16((int8x16_t)v, (int16x8_t)v));"},
-       {"store_int16x8_as_int8x8", "vstrbq_s16(p, (int16x8_t)v);"},
-       {"min_int32x4", "return (int32x4)vminq_s32((int32x4_t)a, (int32x4_t)b);"},
-       {"max_int32x4", "return (int32x4)vmaxq_s32((int32x4_t)a, (int32x4_t)b);"}}};
+  return {kHasMve,
+          "arm_mve.h",
+          {{"load_int8x4_as_int32x4", "return (int32x4)vldrbq_s32(p);"},
+           {"load_int8x8_as_int16x8", loaded_near("int16x8", "b.s16", "l")},
+           {"load_int32x4", "return (int32x4)vldrwq_s32(p);"},
+           {"load_int8x16", loaded_near("int8x16", "b.8")},
+           {"load_int8x16_aligned", loaded_near("int8x16", "w.32")},
+           {"add_to_all_int32x4", "return (int32x4)vaddq_n_s32((int32x4_t)v, x);"},
+           {"splat_int16x8", "return (int16x8)vdupq_n_s16(x);"},
+           {"splat_int32x4", "return (int32x4)vdupq_n_s32(x);"},
+           {"store_saturated_int32x4_as_int8x4",
+            "__asm__(\"vqmovnb.s32 %q0, %q0\\n\\tvqmovnb.s16 %q0, %q0\" : \"+w\"(v)); "
+            "vstrbq_s32(p, (int32x4_t)v);"},
+           {"store_int32x4_as_int8x4", "vstrbq_s32(p, (int32x4_t)v);"},
+           {"store_saturated_int16x8_as_int8x8",
+            "vstrbq_s16(p, (int16x8_t)vqmovnbq_s16((int8x16_t)v, (int16x8_t)v));"},
+           {"store_int16x8_as_int8x8", "vstrbq_s16(p, (int16x8_t)v);"},
+           {"min_int32x4", "return (int32x4)vminq_s32((int32x4_t)a, (int32x4_t)b);"},
+           {"max_int32x4", "return (int32x4)vmaxq_s32((int32x4_t)a, (int32x4_t)b);"}},
+          {{"load_int8x16", 128}, {"load_int8x16_aligned", 512}, {"load_int8x8_as_int16x8", 128}}};
 }
 
 }  // namespace ingot

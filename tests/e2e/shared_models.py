@@ -31,7 +31,7 @@ ARENA_LIMITS = {"kws_ref_model": 8448, "vww_96_int8": 36928, "pretrainedResnet_q
 BUDGETS = {
     "m4": {"kws_ref_model": 4.3e6, "vww_96_int8": 6.8e6, "pretrainedResnet_quant": 16.5e6, "ad01_int8": 0.42e6,
            "vww_96_float": 20e6, "pretrainedResnet": 25e6, "ad01_fp32": 0.68e6},
-    "m55": {"vww_96_int8": 2.2e6, "ad01_int8": 0.08e6},
+    "m55": {"kws_ref_model": 0.9e6, "vww_96_int8": 2.2e6, "pretrainedResnet_quant": 3.2e6, "ad01_int8": 0.08e6},
 }
 IN_ARENA = "--compile-flags=--io arena --reuse-inputs"
 # The caller's buffers hold inner values too.
