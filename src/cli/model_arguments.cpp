@@ -209,17 +209,16 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       .add_flag("--scratch-in-outputs", arguments.scratch_in_outputs,
                 "outputs may hold inner values until they are written")
       ->group(group);
-  command
-      .add_option("--arena-limit", arguments.arena_limit, "most bytes of the arena (else exit 3)")
-      ->check(non_negative())
-      ->type_name("BYTES")
-      ->group(group);
-  command
-      .add_option("--flash-limit", arguments.flash_limit,
-                  "most bytes of constants (else exit 3); what is left may go into speed")
-      ->check(non_negative())
-      ->type_name("BYTES")
-      ->group(group);
+  const auto limit = [&](const std::string& option, std::optional<int64_t>& bytes,
+                         const std::string& help) {
+    command.add_option(option, bytes, help)
+        ->check(non_negative())
+        ->type_name("BYTES")
+        ->group(group);
+  };
+  limit("--arena-limit", arguments.arena_limit, "most bytes of the arena (else exit 3)");
+  limit("--flash-limit", arguments.flash_limit,
+        "most bytes of constants (else exit 3); what is left may go into speed");
   command.add_option("--dim", arguments.dims, "extent that the model leaves open (repeatable)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)

@@ -183,14 +183,16 @@ void VectorNeeds::print(CText& out, const std::string& model) const {
     for (const auto& [name, function] : functions_) {
       if (level_of(name) != level) continue;
       out.blank();
-      // The distance has to be a constant where the instruction stands.
+      // The distance has to be a constant where the instruction stands, and the bytes behind a
+      // pointer, as many as there are, an operand: GCC has that.
       const bool is_near = reach_of(name) > 0;
       if (is_near) out.raw("__attribute__((always_inline))");
       out.open("static inline " + function.head);
       const auto better = extension_->operations.find(name);
       const bool has_better = better != extension_->operations.end();
       if (has_better) {
-        out.raw("#if " + extension_->condition + (is_near ? " && defined(__OPTIMIZE__)" : ""));
+        out.raw("#if " + extension_->condition +
+                (is_near ? " && defined(__OPTIMIZE__) && !defined(__clang__)" : ""));
         out.line(better->second);
         out.raw("#else");
       }

@@ -322,7 +322,7 @@ class RowBuilder {
     for (size_t s = run_.num_outer; s < c_.sums.size(); ++s) {
       index.factors.erase(c_.sums[s].variable);
     }
-    return index_at(std::move(index), {{channel_.variable, channel}}) + var(i);
+    return index_at(index, {{channel_.variable, channel}}) + var(i);
   }
 
   // ---- Elements.
@@ -361,64 +361,68 @@ class RowBuilder {
 
   void replace_weights(Rescheduled& out) const {
     const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
-    const std::vector<std::vector<int64_t>> terms = terms_of_channels();
-    std::vector<int64_t> order;
-    for (int64_t outer = 0; outer < num_outer_channels(); ++outer) {
-      for (int64_t first = 0; first < num_channels(); first += width_) {
-        const int64_t end = std::min(first + width_, num_channels());
-        for (int64_t t = 0; t < num_terms(); ++t) {
+    w->name = packed_;
+    w->num_elements = num_outer_channels() * num_channels() * num_terms();
+    const auto packed = [places = weight_places(), row = width_, in_row = num_channels(),
+                         size = size_in_bytes(c_.w.dtype)](const Bytes& weights) {
+      std::vector<int64_t> order;
+      const auto count = static_cast<int64_t>(places.channels.size());
+      for (int64_t first = 0; first < count;) {
+        const int64_t end = std::min(first + row, (first / in_row + 1) * in_row);
+        for (const int64_t term : places.terms) {
           for (int64_t k = first; k < end; ++k) {
-            order.push_back(
-                terms[static_cast<size_t>(outer * num_channels() + k)][static_cast<size_t>(t)]);
+            order.push_back(places.channels[static_cast<size_t>(k)] + term);
           }
         }
+        first = end;
       }
-    }
-    w->name = packed_;
-    w->num_elements = static_cast<int64_t>(order.size());
-    out.constants.push_back(
-        derived(packed_, c_.w.buffer,
-                [order = std::move(order), size = size_in_bytes(c_.w.dtype)](const Bytes& weights) {
-                  return rearranged(weights, order, size);
-                }));
+      return rearranged(weights, order, size);
+    };
+    out.constants.push_back(derived(packed_, c_.w.buffer, packed));
   }
 
-  // Where the weights of every channel are, term by term.
-  std::vector<std::vector<int64_t>> terms_of_channels() const {
+  // The weight of a term of a channel's sum is at the sum of both places.
+  struct WeightPlaces {
+    std::vector<int64_t> channels;
+    std::vector<int64_t> terms;
+  };
+  WeightPlaces weight_places() const {
+    WeightPlaces places;
     std::map<std::string, int64_t> at;
     for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    std::vector<std::vector<int64_t>> channels;
+    for (const LoopRange& axis : c_.sums) at[axis.variable] = 0;
     for (int64_t outer = 0; outer < num_outer_channels(); ++outer) {
       set_digits(at, channels_, outer, [&](size_t g) { return *channels_[g].extent(); });
       for (int64_t k = 0; k < num_channels(); ++k) {
         at[channel_.variable] = k;
-        std::vector<int64_t>& terms = channels.emplace_back();
-        for (int64_t t = 0; t < num_terms(); ++t) {
-          set_digits(at, c_.sums, t, [&](size_t s) { return ranges_[s].full.end; });
-          terms.push_back(c_.w.index.at(at));
-        }
+        places.channels.push_back(c_.w.index.at(at));
       }
     }
-    return channels;
+    const int64_t last = places.channels.back();
+    for (int64_t t = 0; t < num_terms(); ++t) {
+      set_digits(at, c_.sums, t, [&](size_t s) { return ranges_[s].full.end; });
+      places.terms.push_back(c_.w.index.at(at) - last);
+    }
+    return places;
   }
 
   // ---- Zero points, where sums go along runs.
 
   void add_zero_points(Rescheduled& out) const {
-    const auto starts = [terms = terms_of_channels(), inside = windows_->terms_inside(),
+    const auto starts = [places = weight_places(), inside = windows_->terms_inside(),
                          factor = c_.x.offset - kBias](const Bytes& weights) {
       const std::vector<int8_t> w = weights.as<int8_t>();
       std::vector<int32_t> sums;
       for (const std::vector<bool>& of_class : inside) {
-        for (const std::vector<int64_t>& of_channel : terms) {
+        for (const int64_t channel : places.channels) {
           int64_t sum = 0;
-          for (size_t t = 0; t < of_channel.size(); ++t) {
-            if (of_class[t]) sum += w[static_cast<size_t>(of_channel[t])];
+          for (size_t t = 0; t < places.terms.size(); ++t) {
+            if (of_class[t]) sum += w[static_cast<size_t>(channel + places.terms[t])];
           }
           sums.push_back(static_cast<int32_t>(sum * factor));
         }
       }
-      return sums;
+      return Bytes::of(sums);
     };
     const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
     loop::Param table = *w;
@@ -427,9 +431,7 @@ class RowBuilder {
     table.num_elements = windows_->count() * num_outer_channels() * num_channels();
     table.alignment = 4;
     out.kernel.params.insert(w + 1, table);
-    out.constants.push_back(derived(starts_, c_.w.buffer, [starts](const Bytes& weights) {
-      return Bytes::of(starts(weights));
-    }));
+    out.constants.push_back(derived(starts_, c_.w.buffer, starts));
   }
 
   Block in_order(Block a, Block b) const { return reverse_ ? joined(b, a) : joined(a, b); }

@@ -2,6 +2,7 @@
 #include "schedule/reschedule.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -31,12 +32,14 @@ void for_each_call_of(loop::Block& block, const std::string& kernel, const F& f)
   }
 }
 
+using FindBuffer = std::function<const loop::Buffer*(const std::string& name)>;
+
 // The constants that a call binds to parameter `param`.
-Bytes bound_constants(const loop::Program& program, const loop::CallKernel& call,
+Bytes bound_constants(const FindBuffer& find, const loop::CallKernel& call,
                       const loop::Kernel& kernel, const std::string& param) {
   const size_t p = index_of_param(kernel, param);
   const loop::BufferRef& ref = call.args.at(p);
-  const loop::Buffer* buffer = loop::find_buffer(program, ref.buffer);
+  const loop::Buffer* buffer = find(ref.buffer);
   CHECK(buffer && buffer->data);
   const int64_t size = size_in_bytes(kernel.params[p].dtype);
   const auto bytes =
@@ -45,22 +48,23 @@ Bytes bound_constants(const loop::Program& program, const loop::CallKernel& call
   return Bytes(std::vector<uint8_t>(bytes.begin(), bytes.end()));
 }
 
-std::vector<Bytes> bound_constants(const loop::Program& program, const loop::CallKernel& call,
+std::vector<Bytes> bound_constants(const FindBuffer& find, const loop::CallKernel& call,
                                    const loop::Kernel& kernel,
                                    const std::vector<std::string>& params) {
   std::vector<Bytes> all;
   for (const std::string& param : params) {
-    all.push_back(bound_constants(program, call, kernel, param));
+    all.push_back(bound_constants(find, call, kernel, param));
   }
   return all;
 }
 
-class Replacer {
+}  // namespace
+
+// Binds the parameters of one kernel's new form at its calls.
+class KernelReplacer::Binder {
  public:
-  Replacer(loop::Program& program, loop::Kernel& old_kernel, const Rescheduled& r)
-      : program_(program), old_(old_kernel), r_(r) {
-    for (const loop::Buffer& b : program.buffers) names_.insert(b.name);
-  }
+  Binder(KernelReplacer& all, const loop::Kernel& old_kernel, const Rescheduled& r)
+      : all_(all), old_(old_kernel), r_(r) {}
 
   void rebind(loop::CallKernel& call) {
     std::vector<loop::BufferRef> args;
@@ -82,11 +86,11 @@ class Replacer {
  private:
   std::string scratch(const loop::Param& param) {
     loop::Buffer buffer;
-    buffer.name = loop::fresh_name("s_" + param.name, names_);
+    buffer.name = loop::fresh_name("s_" + param.name, all_.names_);
     buffer.dtype = param.dtype;
     buffer.num_elements = param.num_elements;
     buffer.alignment = std::max<int64_t>(param.alignment, size_in_bytes(param.dtype));
-    program_.buffers.push_back(buffer);
+    all_.add(buffer);
     return buffer.name;
   }
 
@@ -103,29 +107,27 @@ class Replacer {
     if (!name.empty()) return name;
     const std::string& source = derived.sources.front();
     const std::string suffix = param.name.substr(std::min(source.size(), param.name.size()));
-    name = loop::fresh_name(first + suffix, names_);
+    name = loop::fresh_name(first + suffix, all_.names_);
     loop::Buffer buffer;
     buffer.name = name;
     buffer.dtype = param.dtype;
     buffer.num_elements = param.num_elements;
     buffer.kind = loop::BufferKind::kConstant;
     buffer.alignment = std::max<int64_t>(param.alignment, size_in_bytes(param.dtype));
-    buffer.tensor = loop::find_buffer(program_, first)->tensor;
-    buffer.data = derived.make(bound_constants(program_, call, old_, derived.sources));
+    const FindBuffer find = [this](const std::string& b) { return all_.find(b); };
+    buffer.tensor = find(first)->tensor;
+    buffer.data = derived.make(bound_constants(find, call, old_, derived.sources));
     CHECK(buffer.data->size() == buffer.size_bytes());
-    program_.buffers.push_back(std::move(buffer));
+    all_.add(std::move(buffer));
     return name;
   }
 
-  loop::Program& program_;
+  KernelReplacer& all_;
   const loop::Kernel& old_;
   const Rescheduled& r_;
-  std::set<std::string> names_;
   using Sources = std::vector<std::pair<std::string, int64_t>>;  // buffers and offsets there
   std::map<std::pair<Sources, std::string>, std::string> made_;
 };
-
-}  // namespace
 
 bool fits_all_calls(const loop::Program& program, const std::string& kernel, const Rescheduled& r) {
   if (!r.fits) return true;
@@ -134,20 +136,58 @@ bool fits_all_calls(const loop::Program& program, const std::string& kernel, con
   loop::for_each_stmt(program.runner, [&](const loop::Stmt& s) {
     const auto* call = std::get_if<loop::CallKernel>(&s.kind);
     if (!call || call->kernel != kernel) return;
-    all = all && r.fits(bound_constants(program, *call, *old, r.sources));
+    const FindBuffer find = [&](const std::string& b) { return loop::find_buffer(program, b); };
+    all = all && r.fits(bound_constants(find, *call, *old, r.sources));
   });
   return all;
 }
 
-void replace_kernel(loop::Program& program, const std::string& kernel, const Rescheduled& r) {
-  const auto found = std::ranges::find(program.kernels, kernel, &loop::Kernel::name);
-  CHECK(found != program.kernels.end());
-  Replacer replacer(program, *found, r);
-  for_each_call_of(program.runner, kernel, [&](loop::CallKernel& c) { replacer.rebind(c); });
-  *found = r.kernel;
-  for (const loop::Function& f : r.functions) {
-    if (!loop::find_function(program, f.name)) program.functions.push_back(f);
+KernelReplacer::KernelReplacer(loop::Program& program) : program_(program) {
+  for (size_t b = 0; b < program.buffers.size(); ++b) {
+    names_.insert(program.buffers[b].name);
+    buffers_.emplace(program.buffers[b].name, b);
   }
+  for (size_t k = 0; k < program.kernels.size(); ++k) kernels_.emplace(program.kernels[k].name, k);
+  add_calls(program.runner);
+}
+
+void KernelReplacer::add_calls(loop::Block& block) {
+  for (loop::Stmt& s : block) {
+    if (auto* call = std::get_if<loop::CallKernel>(&s.kind)) {
+      calls_[call->kernel].push_back(call);
+    } else if (auto* loop = std::get_if<loop::For>(&s.kind)) {
+      add_calls(loop->body);
+    } else if (auto* branch = std::get_if<loop::If>(&s.kind)) {
+      add_calls(branch->then_body);
+      add_calls(branch->else_body);
+    }
+  }
+}
+
+void KernelReplacer::add(loop::Buffer buffer) {
+  buffers_.emplace(buffer.name, program_.buffers.size());
+  program_.buffers.push_back(std::move(buffer));
+}
+
+const loop::Buffer* KernelReplacer::find(const std::string& name) const {
+  const auto found = buffers_.find(name);
+  return found == buffers_.end() ? nullptr : &program_.buffers[found->second];
+}
+
+void KernelReplacer::replace(const std::string& kernel, const Rescheduled& r) {
+  const auto found = kernels_.find(kernel);
+  CHECK(found != kernels_.end());
+  loop::Kernel& old = program_.kernels[found->second];
+  Binder binder(*this, old, r);
+  for (loop::CallKernel* call : calls_[kernel]) binder.rebind(*call);
+  old = r.kernel;
+  for (const loop::Function& f : r.functions) {
+    if (!loop::find_function(program_, f.name)) program_.functions.push_back(f);
+  }
+}
+
+void replace_kernel(loop::Program& program, const std::string& kernel, const Rescheduled& r) {
+  KernelReplacer(program).replace(kernel, r);
 }
 
 void remove_unread_constants(loop::Program& program,

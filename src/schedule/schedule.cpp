@@ -191,10 +191,11 @@ Choices choices_for(const loop::Program& program, const Target& target) {
 
 Scheduled with_choices(loop::Program program, const Choices& choices, const Target& target) {
   Scheduled scheduled;
+  KernelReplacer replacer(program);
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const loop::Kernel kernel = program.kernels[k];
     if (const std::optional<BothDirections>& both = choices[k]) {
-      replace_kernel(program, kernel.name, both->forward);
+      replacer.replace(kernel.name, both->forward);
       scheduled.reversed.push_back(both->reversed ? std::optional(both->reversed->kernel)
                                                   : std::nullopt);
       continue;

@@ -193,7 +193,7 @@ class Scale(unittest.TestCase):
             self.assertLess(second.seconds, 10)
 
     def test_chains_of_operators(self):
-        self.check_growth("chain", 8000, 32000)
+        self.check_growth("chain", 2500, 10000)
 
     def test_results_that_are_alive_together(self):
         self.check_growth("alive", 1000, 4000)
