@@ -5,10 +5,10 @@
     measure.py [--ingot build/ingot] [--shared ../shared] [--write README.md] [MODEL...]
 
 For each model: the C is built and compared with recorded vectors on this host
-(tools/check_model.py of ../shared), then run on the emulated Cortex-M4 at -O2, where its
-instructions are counted exactly (tools/insns.py there). RAM is the arena, once with inputs and
-outputs in buffers of the caller and once with them inside (--io arena --reuse-inputs). Flash is
-code and constants of the generated files for the Cortex-M4. A figure that could not be measured is
+(tools/check_model.py of ../shared), then run on the emulated Cortex-M4 and M55 at -O2, where its
+instructions are counted exactly (tools/insns.py there). RAM is the arena on the M4, once with
+inputs and outputs in buffers of the caller and once with them inside (--io arena --reuse-inputs).
+Flash is code and constants of the generated files for the M4. A figure that could not be measured is
 a dash, and the exit status is then 1. --write puts the table between the marks of that file.
 """
 import argparse
@@ -25,7 +25,8 @@ MODELS = ["kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8",
           "micro_speech_quantized", "hello_world_int8", "simple_add_model"]
 BEGIN, END = "<!-- measured: begin (tools/measure.py) -->", "<!-- measured: end -->"
 HEAD = ["model", "multiply-accumulates", "equal to TFLM, to the bit", "RAM: arena",
-        "RAM: arena with inputs and outputs", "flash, Cortex-M4", "instructions, Cortex-M4"]
+        "RAM: arena with inputs and outputs", "flash", "instructions, M4", "instructions, M55"]
+ON_M4 = ["--target", "cortex-m4"]
 
 
 def output_of(command):
@@ -57,19 +58,21 @@ def measure(ingot, shared, name):
     checked = output_of([sys.executable, tools / "check_model.py", model, folder, "--ingot", ingot])
     compared = number(r"compared (\d+)", checked)
     different = number(r"different (\d+)", checked)
-    counted = output_of([sys.executable, tools / "insns.py", "--ingot", ingot, folder, "--opt=-O2"])
+    count = [sys.executable, tools / "insns.py", "--ingot", ingot, folder, "--opt=-O2"]
+    counted = output_of(count)
+    on_m55 = output_of([*count, "--core", "m55"])
     text, rodata = number(r"text=(\d+)", counted), number(r"rodata=(\d+)", counted)
     equal = None
     if compared and different is not None:
-        on_core = " equal " in counted
+        on_core = " equal " in counted and " equal " in on_m55
         equal = "yes" if different == 0 and on_core else f"{different} of {compared} differ"
         if different == 0 and not on_core:
             equal = "host only"
-    return [name, report_of(ingot, model).get("macs"), equal,
-            report_of(ingot, model).get("arena_bytes"),
-            report_of(ingot, model, "--io", "arena", "--reuse-inputs").get("arena_bytes"),
+    report = report_of(ingot, model, *ON_M4)
+    return [name, report.get("macs"), equal, report.get("arena_bytes"),
+            report_of(ingot, model, *ON_M4, "--io", "arena", "--reuse-inputs").get("arena_bytes"),
             None if text is None or rodata is None else text + rodata,
-            number(r" m4 (\d+) ", counted)]
+            number(r" m4 (\d+) ", counted), number(r" m55 (\d+) ", on_m55)]
 
 
 def cell(value):
@@ -104,7 +107,7 @@ def main():
             for name in arguments.models or MODELS]
     now = datetime.date.today()
     text = (f"{table_of(rows)}\n\nMeasured in {now:%B %Y}: gcc-arm-none-eabi 12.2 at -O2, QEMU 7.2, "
-            "bytes and instructions of one inference.")
+            "bytes and instructions of one inference; RAM and flash on the Cortex-M4.")
     print(text)
     if arguments.write:
         write_into(arguments.write, text)
