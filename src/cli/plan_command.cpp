@@ -76,10 +76,12 @@ int plan_file(const Session& session, const Arguments& arguments) {
   plan::Problem problem = csv->problem;
   problem.pools.at(0).capacity_bytes = arguments.capacity;
 
-  // More than a compilation may spend: the hardest known instances take less.
+  // More than a compilation may spend: the hardest known instances take less. Large ones, of which
+  // each node takes long, are left after a minute all the same.
+  constexpr double kMostSeconds = 60;
   plan::Limits limits{.search_nodes = 1'000'000, .climb_steps = 2'000, .pairs = 50'000'000};
+  limits.seconds = arguments.time_limit.value_or(kMostSeconds);
   if (arguments.time_limit) {
-    limits.seconds = arguments.time_limit;
     limits.search_nodes = std::numeric_limits<int64_t>::max();
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -122,7 +124,9 @@ void add_plan_command(CLI::App& app, Session& session) {
   command->add_option("--capacity", arguments->capacity, "bytes that there are")
       ->check(non_negative())
       ->type_name("BYTES");
-  command->add_option("--time-limit", arguments->time_limit, "seconds to search for")
+  command
+      ->add_option("--time-limit", arguments->time_limit,
+                   "seconds to search for (default: a budget of work, at most 60)")
       ->check(non_negative())
       ->type_name("S");
   command->add_flag("--json", arguments->json, "print height, bound and time as JSON");

@@ -34,7 +34,7 @@ struct ImportLimits {
   int64_t ports = 1 << 14;     // inputs and outputs of the model
   int64_t operands = 1 << 12;  // inputs and outputs of one operator
   int64_t indices = 1 << 16;   // inputs and outputs of the model and all operators together
-  int64_t scales = 3 << 14;    // of all tensors that operators read together; more than one in each
+  int64_t scales = 5 << 13;    // of all tensors that operators read together; more than one in each
   int64_t name_bytes = 1 << 21;  // of all names together; tensors after that are numbered
 };
 

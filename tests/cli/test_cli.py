@@ -14,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 from command_line import BUFFER_KEYS, Cli, INGOT, METADATA_KEYS, NETWORK, OPERATOR_KEYS, PLAN_KEYS, PORT_KEYS, SOURCE
@@ -383,6 +384,22 @@ class Plan(Cli):
         placed = {r[0]: int(r[4]) for r in rows}
         self.assertEqual({placed["a"], placed["b"]}, {0, 4})
         self.assertEqual({placed["b"], placed["c"]}, {0, 4})
+
+    def test_time_limit(self):
+        """A problem that would take minutes ends in time, with a valid plan and what is proved of it."""
+        rows = ["id,lower,upper,size"]
+        state = 1
+        for i in range(600):
+            state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
+            begin, length, size = state >> 33 & 511, state >> 43 & 127, state >> 50 & 4095
+            rows.append(f"{i},{begin},{begin + length + 1},{size + 1}")
+        problem = self.write("p.csv", ("\n".join(rows) + "\n").encode())
+        began = time.monotonic()
+        result = self.json_of("plan", problem, "--json", "--time-limit", "0.5")
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertGreaterEqual(result["height"], result["lower_bound"])
+        self.assertEqual(result["optimal"], result["height"] == result["lower_bound"])
+        self.ingot("plan", problem, "--time-limit", "-1", code=2)
 
 
 class Lists(Cli):

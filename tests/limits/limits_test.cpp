@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// No file takes more than 512 MB, nor more than 2 s of the processor: each row is compiled by the
-// program itself, under limits of the operating system, which end it if it asks for more.
+// No file takes more than 512 MB, nor more than 2 s of the processor (4 s on a slow machine; the
+// numbers are printed): each row is compiled by the program itself, under limits of the operating
+// system, which end it if it asks for more.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,6 +33,8 @@ constexpr int64_t kSlowness = 20;
 #endif
 constexpr rlim_t kMostBytes = 512'000'000;
 constexpr int64_t kMostSeconds = 2 * kSlowness;  // of the processor
+// For machines that are slower, or busier, than the one on which the limits were set.
+constexpr int64_t kAllowance = 2;
 
 struct Outcome {
   int status = 0;
@@ -58,8 +61,8 @@ Outcome compile(const std::filesystem::path& folder, const NastyModel& row) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (!kHasAddressSanitizer) set_limit(RLIMIT_AS, kMostBytes);
-    // Twice what is asked for: what is between is told with the numbers.
-    set_limit(RLIMIT_CPU, static_cast<rlim_t>(2 * kMostSeconds));
+    // What is between is told with the numbers.
+    set_limit(RLIMIT_CPU, static_cast<rlim_t>(2 * kAllowance * kMostSeconds));
     if (::freopen(errors.c_str(), "w", stderr) == nullptr) ::_exit(126);
     std::vector<std::string> words = {"ingot", "compile",  model,      "-o",
                                       out,     "--target", row.target, "--quiet"};
@@ -95,7 +98,7 @@ TEST_P(Limits, Hold) {
   const bool is_refused = !row.message.empty();
   EXPECT_EQ(WEXITSTATUS(run.status), is_refused ? row.exit_code : 0) << run.errors.substr(0, 2000);
   EXPECT_THAT(run.errors, ::testing::HasSubstr(row.message));
-  EXPECT_LT(run.seconds, static_cast<double>(kMostSeconds));
+  EXPECT_LT(run.seconds, static_cast<double>(kAllowance * kMostSeconds));
 }
 
 std::string name_of_row(const ::testing::TestParamInfo<NastyModel>& info) {

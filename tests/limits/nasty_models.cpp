@@ -342,8 +342,8 @@ std::vector<NastyModel> large_models() {
       {"convolutions of long lines", [] { return convolutions(8, 1, 1 << 29); }},
       {"too many multiplications", [] { return convolutions(300, 1 << 15, 1 << 15); },
        "multiply-accumulates"},
-      {"many scales", [] { return scales_of(24000, 2); }},
-      {"too many scales", [] { return scales_of(24000, 3); }, "scales, at most"},
+      {"many scales", [] { return scales_of(20000, 2); }},
+      {"too many scales", [] { return scales_of(20000, 3); }, "scales, at most"},
       {"half precision", [] { return half_weights(23); }},
   };
 }

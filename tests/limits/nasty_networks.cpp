@@ -174,8 +174,8 @@ File weights(int64_t readers, int64_t megabytes, DType dtype) {
 
 std::vector<NastyModel> entangled_models() {
   return {
-      {"channels of different scales", [] { return different_channels(4000, 12); }},
-      {"wide layers of different scales", [] { return different_channels(150, 320); }},
+      {"channels of different scales", [] { return different_channels(3400, 12); }},
+      {"wide layers of different scales", [] { return different_channels(127, 320); }},
       {"sums on different scales", [] { return sums_on_different_scales(3000, "t"); }},
       {"sums with tables",
        [] { return sums_on_different_scales(3000, "t"); },
