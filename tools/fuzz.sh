@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # fuzz.sh [--mutants] [SECONDS [TARGET...]]: fuzzes with libFuzzer, AddressSanitizer and
 # UndefinedBehaviorSanitizer. Targets are import_fuzzer and compile_fuzzer (default: both, each for
-# half of SECONDS, default 60). No input may crash, leak, take 2 s of the processor or 512 MB.
+# half of SECONDS, default 60). No input may crash, leak, take 2 s of the processor or ask for 512 MB
+# at once (the fuzzer holds its corpus, too: tests/limits has the limit of all memory).
 #
 # The corpus grows in build-fuzz/corpus from run to run, starting with tests/fuzz/corpus and our
 # sample networks. A line for every run is appended to build-fuzz/log (docs/fuzzing.md says what
@@ -63,7 +64,7 @@ for target in "${targets[@]}"; do
     log=$folder/$target.txt
     TIMEFORMAT='%U %S'
     used=$({ time "$folder/tests/$target" $folder/corpus -max_total_time="$chunk" -timeout=1200 -report_slow_units=100 \
-      -rss_limit_mb=512 -max_len=65536 -artifact_prefix="$folder/findings/$target-" \
+      -rss_limit_mb=2048 -malloc_limit_mb=512 -max_len=65536 -artifact_prefix="$folder/findings/$target-" \
       -print_final_stats=1 >"$log" 2>&1; } 2>&1 | awk '{ print int($1 + $2) }') || true
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     [ -n "$runs" ] || runs=$(sed -n 's/^#\([0-9]*\).*/\1/p' "$log" | tail -1)
