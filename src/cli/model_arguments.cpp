@@ -152,6 +152,24 @@ std::vector<std::string> target_names() {
   return names;
 }
 
+void add_interface_arguments(CLI::App& command, ModelArguments& arguments,
+                             const std::string& group) {
+  const auto choice = [&](const std::string& option, std::string& value, const std::string& help,
+                          const std::vector<std::string>& values) {
+    add_choice(command, option, value, help, values)->group(group);
+  };
+  choice("--api", arguments.api, "form of the interface", {"c", "tvm"});
+  command
+      .add_option("--tvm-name", arguments.tvm_name,
+                  "what follows tvmgen_ in TVM's forms (default: --name)")
+      ->type_name("NAME")
+      ->group(group);
+  choice("--tvm-interface", arguments.tvm_interface, "what TVM's run function takes",
+         {"c", "packed"});
+  choice("--tvm-workspace", arguments.tvm_workspace, "where TVM's run function has its arena from",
+         {"allocator", "caller"});
+}
+
 }  // namespace
 
 CLI::Validator one_of(const std::vector<std::string>& values) {
@@ -235,16 +253,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->group(group);
   choice("--weights", arguments.weights, "form of the constants (so far c only)",
          {"c", "string", "incbin", "bin"});
-  choice("--api", arguments.api, "form of the interface", {"c", "tvm"});
-  command
-      .add_option("--tvm-name", arguments.tvm_name,
-                  "what follows tvmgen_ in TVM's forms (default: --name)")
-      ->type_name("NAME")
-      ->group(group);
-  choice("--tvm-interface", arguments.tvm_interface, "what TVM's run function takes",
-         {"c", "packed"});
-  choice("--tvm-workspace", arguments.tvm_workspace, "where TVM's run function has its arena from",
-         {"allocator", "caller"});
+  add_interface_arguments(command, arguments, group);
   choice("--package", arguments.package, "build files beside the C (so far none)",
          {"none", "cmake", "arduino", "platformio", "zephyr", "esp-idf", "cmsis-pack", "meson",
           "bazel", "mlf", "python", "rust"});
