@@ -287,15 +287,14 @@ class RowBuilder {
   Block sums_along_runs(const Tile& tile) {
     const Expr channel = tile.first + var(k_);
     const std::string acc = loop::fresh_name("acc", names_);
-    Expr start = first_value(tile, channel, lit(0));
     Expr index = number_of(channel);
     if (windows_->count() > 1) {
       index = var(window_) * (num_outer_channels() * num_channels()) + index;
     }
-    start = start + loop::load(starts_, index, loop::kInt32, 4);
-    Block body = {loop::Let{acc, std::move(start)}};
+    // The first value is added at the end: before that, sums would leave int32 where it is large.
+    Block body = {loop::Let{acc, loop::load(starts_, index, loop::kInt32, 4)}};
     append(body, runs_from(0, tile, acc));
-    body.push_back(to_row(tile, lit(0), var(acc, type_)));
+    body.push_back(to_row(tile, lit(0), var(acc, type_) + first_value(tile, channel, lit(0))));
     Block out = over_row(tile, std::move(body));
     std::optional<Block> jammed = loop::unroll_and_jam(out, k_, shape_.jammed);
     return jammed ? *std::move(jammed) : out;
