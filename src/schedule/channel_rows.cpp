@@ -56,16 +56,12 @@ class RowBuilder {
              const RowShape& shape)
       : kernel_(kernel),
         c_(std::move(c)),
+        axes_(axes_of(c_)),
         ranges_(std::move(ranges)),
         reverse_(reverse),
         shape_(shape),
         run_(runs_of(c_, ranges_)),
         windows_(WindowClasses::of(ranges_)) {
-    for (const LoopRange& axis : c_.outer) {
-      (c_.w.index.factor(axis.variable) != 0 ? channels_ : positions_).push_back(axis);
-    }
-    channel_ = channels_.back();
-    channels_.pop_back();
     type_ = Type{c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32};
     pass_ = is_float() ? shape.floats : shape.bytes;
     const int64_t num_rows = ceil_div(num_channels(), shape.most_channels);
@@ -77,10 +73,10 @@ class RowBuilder {
     k_ = loop::fresh_name("k", names_);
     column_ = loop::fresh_name("column", names_);
     goes_along_ = can_go_along();
-    if (!goes_along_ && !positions_.empty()) {
+    if (!goes_along_ && !axes_.positions.empty()) {
       columns_ = std::clamp(shape_.most_channels / width_, int64_t{1}, pass_.columns);
     }
-    packs_ = !goes_along_ && c_.w.index.factor(channel_.variable) != 1;
+    packs_ = !goes_along_ && c_.w.index.factor(axes_.channel.variable) != 1;
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
     starts_ = loop::fresh_name(c_.w.buffer + "_starts", names_);
     window_ = loop::fresh_name("window", names_);
@@ -99,14 +95,9 @@ class RowBuilder {
  private:
   static constexpr int64_t kVectorChannels = 16;
 
-  int64_t num_channels() const { return *channel_.extent(); }
+  int64_t num_channels() const { return *axes_.channel.extent(); }
   bool is_float() const { return type_.dtype == DType::kFloat32; }
-  bool shares_x() const { return c_.x.index.factor(channel_.variable) == 0; }
-  int64_t num_outer_channels() const {
-    int64_t count = 1;
-    for (const LoopRange& g : channels_) count *= *g.extent();
-    return count;
-  }
+  bool shares_x() const { return c_.x.index.factor(axes_.channel.variable) == 0; }
   int64_t num_terms() const {
     int64_t terms = 1;
     for (const SumRange& range : ranges_) terms *= range.full.end;
@@ -126,8 +117,8 @@ class RowBuilder {
   // ---- The loops around a row.
 
   Block with_positions() {
-    if (positions_.empty()) return with_channels(true, 1);
-    Columns columns(positions_, ranges_, columns_, reverse_, names_, Columns::Rows::kAll);
+    if (axes_.positions.empty()) return with_channels(true, 1);
+    Columns columns(axes_.positions, ranges_, columns_, reverse_, names_, Columns::Rows::kAll);
     const bool splits = goes_along_ || columns_ > 1;
     return columns.rows(columns.segment(
         {0, columns.width()}, splits ? columns.full() : Span{},
@@ -137,14 +128,14 @@ class RowBuilder {
   // `full`: at columns where no sum is cut.
   Block with_channels(bool full, int64_t columns) {
     const int64_t whole = num_channels() / width_ * width_;
-    Block out = {loop::For{channel_.variable, lit(0), lit(whole), width_, reverse_,
-                           row({var(channel_.variable), width_, columns, full})}};
+    Block out = {loop::For{axes_.channel.variable, lit(0), lit(whole), width_, reverse_,
+                           row({var(axes_.channel.variable), width_, columns, full})}};
     if (whole < num_channels()) {
       out = in_order(std::move(out), row({lit(whole), num_channels() - whole, columns, full}));
     }
-    for (size_t g = channels_.size(); g-- > 0;) {
-      out = {loop::For{channels_[g].variable, channels_[g].begin, channels_[g].end, 1, reverse_,
-                       std::move(out)}};
+    for (size_t g = axes_.channels.size(); g-- > 0;) {
+      out = {loop::For{axes_.channels[g].variable, axes_.channels[g].begin, axes_.channels[g].end,
+                       1, reverse_, std::move(out)}};
     }
     if (!goes_along_ || windows_->count() == 1) return out;
     return joined({loop::Let{window_, windows_->expr()}}, std::move(out));
@@ -152,7 +143,7 @@ class RowBuilder {
 
   bool is_cut(size_t s, bool full) const {
     const std::string& variable = ranges_[s].variable;
-    return !variable.empty() && !(full && variable == positions_.back().variable);
+    return !variable.empty() && !(full && variable == axes_.positions.back().variable);
   }
 
   Expr begin_of(size_t s, bool full) const {
@@ -213,9 +204,9 @@ class RowBuilder {
   }
   std::map<std::string, Expr> values_of(const Tile& tile, const Expr& channel,
                                         const Expr& column) const {
-    std::map<std::string, Expr> values = {{channel_.variable, channel}};
+    std::map<std::string, Expr> values = {{axes_.channel.variable, channel}};
     if (tile.columns > 1) {
-      const std::string& variable = positions_.back().variable;
+      const std::string& variable = axes_.positions.back().variable;
       values[variable] = var(variable) + column;
     }
     return values;
@@ -289,7 +280,7 @@ class RowBuilder {
     const std::string acc = loop::fresh_name("acc", names_);
     Expr index = number_of(channel);
     if (windows_->count() > 1) {
-      index = var(window_) * (num_outer_channels() * num_channels()) + index;
+      index = var(window_) * (axes_.num_outer_channels() * num_channels()) + index;
     }
     // The first value is added at the end: before that, sums would leave int32 where it is large.
     Block body = {loop::Let{acc, loop::load(starts_, index, loop::kInt32, 4)}};
@@ -321,7 +312,7 @@ class RowBuilder {
     for (size_t s = run_.num_outer; s < c_.sums.size(); ++s) {
       index.factors.erase(c_.sums[s].variable);
     }
-    return index_at(index, {{channel_.variable, channel}}) + var(i);
+    return index_at(index, {{axes_.channel.variable, channel}}) + var(i);
   }
 
   // ---- Elements.
@@ -341,8 +332,7 @@ class RowBuilder {
 
   // The channel's number among all.
   Expr number_of(const Expr& channel) const {
-    Expr index = lit(0);
-    for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
+    Expr index = axes_.outer_channel();
     return index * num_channels() + channel;
   }
 
@@ -361,7 +351,7 @@ class RowBuilder {
   void replace_weights(Rescheduled& out) const {
     const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
     w->name = packed_;
-    w->num_elements = num_outer_channels() * num_channels() * num_terms();
+    w->num_elements = axes_.num_outer_channels() * num_channels() * num_terms();
     const auto packed = [places = weight_places(), row = width_, in_row = num_channels(),
                          size = size_in_bytes(c_.w.dtype)](const Bytes& weights) {
       std::vector<int64_t> order;
@@ -390,10 +380,10 @@ class RowBuilder {
     std::map<std::string, int64_t> at;
     for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
     for (const LoopRange& axis : c_.sums) at[axis.variable] = 0;
-    for (int64_t outer = 0; outer < num_outer_channels(); ++outer) {
-      set_digits(at, channels_, outer, [&](size_t g) { return *channels_[g].extent(); });
+    for (int64_t outer = 0; outer < axes_.num_outer_channels(); ++outer) {
+      set_digits(at, axes_.channels, outer, [&](size_t g) { return *axes_.channels[g].extent(); });
       for (int64_t k = 0; k < num_channels(); ++k) {
-        at[channel_.variable] = k;
+        at[axes_.channel.variable] = k;
         places.channels.push_back(c_.w.index.at(at));
       }
     }
@@ -427,7 +417,7 @@ class RowBuilder {
     loop::Param table = *w;
     table.name = starts_;
     table.dtype = DType::kInt32;
-    table.num_elements = windows_->count() * num_outer_channels() * num_channels();
+    table.num_elements = windows_->count() * axes_.num_outer_channels() * num_channels();
     table.alignment = 4;
     out.kernel.params.insert(w + 1, table);
     out.constants.push_back(derived(starts_, c_.w.buffer, starts));
@@ -437,14 +427,12 @@ class RowBuilder {
 
   const loop::Kernel& kernel_;
   Contraction c_;
+  Axes axes_;
   std::vector<SumRange> ranges_;
   bool reverse_;
   const RowShape& shape_;
   BothRuns run_;
   std::optional<WindowClasses> windows_;
-  std::vector<LoopRange> channels_;  // outside of `channel_`
-  LoopRange channel_;
-  std::vector<LoopRange> positions_;
   Type type_;  // of the sums
   RowShape::Pass pass_;
   int64_t width_ = 1;    // of rows, in channels
@@ -470,9 +458,7 @@ std::optional<Rescheduled> schedule_channel_rows(const loop::Kernel& kernel, boo
   const bool floats = c.x.dtype == DType::kFloat32 && c.w.dtype == DType::kFloat32;
   const bool bytes = c.x.dtype == DType::kInt8 && c.w.dtype == DType::kInt8;
   if (!floats && !bytes) return std::nullopt;
-  const auto is_channel = [&](const LoopRange& axis) {
-    return c.w.index.factor(axis.variable) != 0;
-  };
+  const auto is_channel = [&](const LoopRange& axis) { return c.is_channel(axis); };
   const auto channel = std::find_if(c.outer.rbegin(), c.outer.rend(), is_channel);
   if (channel == c.outer.rend() || *channel->extent() < shape.least_channels) return std::nullopt;
   std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);

@@ -174,6 +174,29 @@ std::optional<int64_t> LoopRange::extent() const {
   return low && high ? std::optional(*high - *low) : std::nullopt;
 }
 
+int64_t Axes::num_outer_channels() const {
+  int64_t count = 1;
+  for (const LoopRange& g : channels) count *= *g.extent();
+  return count;
+}
+
+Expr Axes::outer_channel() const {
+  Expr number = loop::lit(0);
+  for (const LoopRange& g : channels) number = number * *g.extent() + loop::var(g.variable);
+  return number;
+}
+
+Axes axes_of(const Contraction& c) {
+  Axes axes;
+  for (const LoopRange& axis : c.outer) {
+    (c.is_channel(axis) ? axes.channels : axes.positions).push_back(axis);
+  }
+  CHECK(!axes.channels.empty());
+  axes.channel = axes.channels.back();
+  axes.channels.pop_back();
+  return axes;
+}
+
 const LoopRange* Contraction::find_outer(const std::string& variable) const {
   const auto found = std::ranges::find(outer, variable, &LoopRange::variable);
   return found == outer.end() ? nullptr : &*found;

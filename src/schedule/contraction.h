@@ -66,7 +66,23 @@ struct Contraction {
   bool x_stands_left = true;  // in the product
 
   const LoopRange* find_outer(const std::string& variable) const;
+  // Whether the constant factor changes over the outer loop.
+  bool is_channel(const LoopRange& axis) const { return w.index.factor(axis.variable) != 0; }
 };
+
+// The outer loops: over channels, and over positions that share the constant factor.
+struct Axes {
+  std::vector<LoopRange> channels;  // outside of `channel`
+  LoopRange channel;                // the innermost of them
+  std::vector<LoopRange> positions;
+
+  // How many values the loops outside of `channel` have together, and which one it is, counted
+  // with the innermost as the lowest digit.
+  int64_t num_outer_channels() const;
+  loop::Expr outer_channel() const;
+};
+// `c` has channels.
+Axes axes_of(const Contraction& c);
 
 // The names of the kernel's body and of its parameters.
 std::set<std::string> names_in(const loop::Kernel& kernel);

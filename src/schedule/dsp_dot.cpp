@@ -44,21 +44,17 @@ class DotBuilder {
              bool reverse)
       : kernel_(kernel),
         c_(std::move(c)),
+        axes_(axes_of(c_)),
         run_(std::move(run)),
         ranges_(std::move(ranges)),
         reverse_(reverse) {
-    for (const LoopRange& axis : c_.outer) {
-      (c_.w.index.factor(axis.variable) != 0 ? channels_ : positions_).push_back(axis);
-    }
-    channel_ = channels_.back();
-    channels_.pop_back();
-    const int64_t count = *channel_.extent();
+    const int64_t count = *axes_.channel.extent();
     // Where columns come in pairs, a block has two pairs of channels; single ones take four.
-    const bool has_singles = positions_.empty() || c_.x.offset != 0;
+    const bool has_singles = axes_.positions.empty() || c_.x.offset != 0;
     pairs_per_group_ = count % 8 == 0 && has_singles ? 4 : count > 2 ? 2 : 1;
     names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
-    sums_.emplace(c_, channel_.variable, names_);
+    sums_.emplace(c_, axes_.channel.variable, names_);
     zero_point_ = loop::fresh_name("minus_zero_point", names_);
   }
 
@@ -83,7 +79,7 @@ class DotBuilder {
 
  private:
   int64_t group_channels() const { return 2 * pairs_per_group_; }
-  int64_t num_groups() const { return ceil_div(*channel_.extent(), group_channels()); }
+  int64_t num_groups() const { return ceil_div(*axes_.channel.extent(), group_channels()); }
   // int16 elements of the packed weights for one word of x and one group of channels.
   int64_t word_elements() const { return kWord * pairs_per_group_; }
   int64_t outer_sum_steps() const {
@@ -100,10 +96,10 @@ class DotBuilder {
   }
 
   Block with_positions() {
-    if (positions_.empty()) {
+    if (axes_.positions.empty()) {
       return with_channels(single(run_.shares_words ? nullptr : &run_.classes[0]));
     }
-    Columns columns(positions_, ranges_, 2, reverse_, names_);
+    Columns columns(axes_.positions, ranges_, 2, reverse_, names_);
     const auto segment = [&](const Span& all, const Span& pairs, const RunClass* part) {
       const Tile pair = {std::min<int64_t>(2, pairs_per_group_), 0, 2, c_.x.offset != 0, part};
       return columns.segment(
@@ -124,7 +120,7 @@ class DotBuilder {
 
   // Over groups of channels, whole ones and the rest.
   Block with_channels(Tile tile) {
-    const int64_t count = *channel_.extent();
+    const int64_t count = *axes_.channel.extent();
     const int64_t step = group_channels();
     const int64_t whole = count / step * step;
     Block out;
@@ -135,13 +131,13 @@ class DotBuilder {
       Block rest = tile_block(tile, lit(whole), lit(whole));
       out = in_order(std::move(out), std::move(rest));
     }
-    for (size_t g = channels_.size(); g-- > 0;) out = {loop_over(channels_[g], out)};
+    for (size_t g = axes_.channels.size(); g-- > 0;) out = {loop_over(axes_.channels[g], out)};
     return out;
   }
 
   loop::Stmt loop_over_groups(Tile tile, int64_t whole) {
     tile.num_channels = 2 * tile.num_pairs;
-    const Expr group = var(channel_.variable);
+    const Expr group = var(axes_.channel.variable);
     Block body;
     if (tile.num_pairs == pairs_per_group_) {
       body = tile_block(tile, group, group);
@@ -154,8 +150,8 @@ class DotBuilder {
                         tile_block(tile, channel, group)}};
       part_.clear();
     }
-    return loop::For{channel_.variable, lit(0),   lit(whole),
-                     group_channels(),  reverse_, std::move(body)};
+    return loop::For{axes_.channel.variable, lit(0),   lit(whole),
+                     group_channels(),       reverse_, std::move(body)};
   }
 
   // ---- One block of outputs.
@@ -298,7 +294,7 @@ class DotBuilder {
       index.factors.erase(c_.sums[s].variable);
     }
     if (tile.num_positions > 1) {
-      index.constant += position * index.factor(positions_.back().variable);
+      index.constant += position * index.factor(axes_.positions.back().variable);
     }
     std::vector<std::string> order;
     for (const LoopRange& p : c_.outer) order.push_back(p.variable);
@@ -316,8 +312,7 @@ class DotBuilder {
 
   // int16 elements; `table` counts elements of the run, four to a word.
   Expr packed_index(const Tile& tile, const Expr& group, const Expr& table) const {
-    Expr index = lit(0);
-    for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
+    Expr index = axes_.outer_channel();
     index = index * (num_groups() * group_elements());
     index = index + group * (group_elements() / group_channels());
     int64_t stride = run_.num_words * word_elements();
@@ -335,18 +330,18 @@ class DotBuilder {
     const int64_t pair = k / 2;
     Expr sum = var(low(pair, p));
     if (k % 2 == 1) sum = loop::shr(var(total(pair, p)) - sum, 8);
-    std::map<std::string, Expr> values = {{channel_.variable, own_channel}};
+    std::map<std::string, Expr> values = {{axes_.channel.variable, own_channel}};
     if (tile.num_positions > 1) {
-      const std::string& column = positions_.back().variable;
+      const std::string& column = axes_.positions.back().variable;
       values[column] = var(column) + p;
     }
     ZeroPointSums::Ending ending{std::move(sum), c_.finish};
     if (tile.zero_point_apart) {
       AffineIndex index;
-      int64_t stride = *channel_.extent();
-      for (size_t g = channels_.size(); g-- > 0;) {
-        index.factors[channels_[g].variable] = stride;
-        stride *= *channels_[g].extent();
+      int64_t stride = *axes_.channel.extent();
+      for (size_t g = axes_.channels.size(); g-- > 0;) {
+        index.factors[axes_.channels[g].variable] = stride;
+        stride *= *axes_.channels[g].extent();
       }
       ending = sums_->ending(c_, std::move(ending.sum), index.expr({}) + own_channel);
     }
@@ -360,10 +355,10 @@ class DotBuilder {
     const auto packed = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
     packed->name = packed_;
     packed->dtype = DType::kInt16;
-    packed->num_elements = num_outer_channels() * num_groups() * group_elements();
+    packed->num_elements = axes_.num_outer_channels() * num_groups() * group_elements();
     packed->alignment = kWord;
     const WeightTable table =
-        weight_table(c_, run_, ranges_, channels_, channel_, pairs_per_group_);
+        weight_table(c_, run_, ranges_, axes_.channels, axes_.channel, pairs_per_group_);
     out.sources = {c_.w.buffer};
     const int64_t largest_x = largest_magnitude_of_x();
     out.fits = [table, largest_x](const std::vector<Bytes>& w) {
@@ -373,14 +368,8 @@ class DotBuilder {
                                return table.packed(w[0]);
                              }});
     const int64_t offset = c_.x.offset;
-    sums_->add_to(out, c_, num_outer_channels() * *channel_.extent(),
+    sums_->add_to(out, c_, axes_.num_outer_channels() * *axes_.channel.extent(),
                   [table, offset](const Bytes& w) { return table.sums(w, offset); });
-  }
-
-  int64_t num_outer_channels() const {
-    int64_t count = 1;
-    for (const LoopRange& g : channels_) count *= *g.extent();
-    return count;
   }
 
   int64_t largest_magnitude_of_x() const {
@@ -400,12 +389,10 @@ class DotBuilder {
 
   const loop::Kernel& kernel_;
   Contraction c_;
+  Axes axes_;
   Run run_;
   std::vector<SumRange> ranges_;
   bool reverse_;
-  std::vector<LoopRange> channels_;  // outside of `channel_`
-  LoopRange channel_;
-  std::vector<LoopRange> positions_;
   int64_t pairs_per_group_ = 2;
   std::set<std::string> names_;
   std::map<std::pair<int64_t, int64_t>, std::string> totals_;
@@ -420,9 +407,7 @@ class DotBuilder {
 
 std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool reverse) {
   if (c.x.dtype != DType::kInt8 || c.w.dtype != DType::kInt8) return std::nullopt;
-  const auto is_channel = [&](const LoopRange& axis) {
-    return c.w.index.factor(axis.variable) != 0;
-  };
+  const auto is_channel = [&](const LoopRange& axis) { return c.is_channel(axis); };
   if (std::ranges::none_of(c.outer, is_channel)) return std::nullopt;
   std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
   if (!ranges) return std::nullopt;

@@ -68,25 +68,19 @@ class GatheredDotBuilder {
                      const DotShape& shape)
       : kernel_(kernel),
         c_(std::move(c)),
+        axes_(axes_of(c_)),
         ranges_(std::move(ranges)),
         taps_(std::move(taps)),
         reverse_(reverse),
         shape_(shape) {
-    for (const LoopRange& axis : c_.outer) {
-      if (c_.w.index.factor(axis.variable) != 0) {
-        channel_ = axis;
-      } else {
-        positions_.push_back(axis);
-      }
-    }
     num_vectors_ = ceil_div(std::ssize(taps_), kVector);
-    const int64_t width = *positions_.back().extent();
+    const int64_t width = *axes_.positions.back().extent();
     columns_ = width % 2 == 0 && 2 * num_vectors_ <= kMostVectors ? 2 : 1;
-    chunks_ = chunks_of(*channel_.extent(), shape.lanes, 1);
+    chunks_ = chunks_of(*axes_.channel.extent(), shape.lanes, 1);
     names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
-    finish_.emplace(c_, channel_.variable, program, shape.known, names_);
+    finish_.emplace(c_, axes_.channel.variable, program, shape.known, names_);
   }
 
   std::optional<Rescheduled> build() {
@@ -94,9 +88,9 @@ class GatheredDotBuilder {
     out.kernel = kernel_;
     Block body = gathered();
     append(body, with_channels());
-    for (size_t p = positions_.size(); p-- > 0;) {
-      const LoopRange& axis = positions_[p];
-      const bool is_column = p + 1 == positions_.size();
+    for (size_t p = axes_.positions.size(); p-- > 0;) {
+      const LoopRange& axis = axes_.positions[p];
+      const bool is_column = p + 1 == axes_.positions.size();
       body = {loop::For{axis.variable, axis.begin, axis.end, is_column ? columns_ : 1, reverse_,
                         std::move(body)}};
     }
@@ -127,8 +121,8 @@ class GatheredDotBuilder {
 
   // That position `variable` of column `p` lies within `span`; null if it always does.
   Expr is_within(const std::string& variable, const Span& span, int64_t p) const {
-    const auto axis = std::ranges::find(positions_, variable, &LoopRange::variable);
-    const bool is_column = variable == positions_.back().variable;
+    const auto axis = std::ranges::find(axes_.positions, variable, &LoopRange::variable);
+    const bool is_column = variable == axes_.positions.back().variable;
     const int64_t shift = is_column ? p : 0;
     Expr all = nullptr;
     if (span.begin > 0) all = loop::less(lit(span.begin - shift - 1), var(variable));
@@ -153,7 +147,7 @@ class GatheredDotBuilder {
   // That all do.
   Expr is_full(int64_t p) const {
     Expr all = nullptr;
-    for (const LoopRange& axis : positions_) {
+    for (const LoopRange& axis : axes_.positions) {
       const Span full = full_positions(ranges_, axis.variable, *axis.extent());
       all = both(all, is_within(axis.variable, full, p));
     }
@@ -166,9 +160,9 @@ class GatheredDotBuilder {
       index.constant += tap[s] * index.factor(c_.sums[s].variable);
       index.factors.erase(c_.sums[s].variable);
     }
-    index.constant += p * index.factor(positions_.back().variable);
+    index.constant += p * index.factor(axes_.positions.back().variable);
     std::vector<std::string> order;
-    for (const LoopRange& axis : positions_) order.push_back(axis.variable);
+    for (const LoopRange& axis : axes_.positions) order.push_back(axis.variable);
     return loop::load(c_.x.buffer, index.expr(order), type, 1);
   }
 
@@ -243,9 +237,9 @@ class GatheredDotBuilder {
     for (const Chunk& chunk : chunks_) {
       Block block = chunk.num_blocks == 1
                         ? outputs(chunk, lit(chunk.first))
-                        : Block{loop::For{channel_.variable, lit(chunk.first), lit(chunk.end()),
-                                          chunk.channels(), reverse_,
-                                          outputs(chunk, var(channel_.variable))}};
+                        : Block{loop::For{axes_.channel.variable, lit(chunk.first),
+                                          lit(chunk.end()), chunk.channels(), reverse_,
+                                          outputs(chunk, var(axes_.channel.variable))}};
       out = reverse_ ? joined(std::move(block), std::move(out))
                      : joined(std::move(out), std::move(block));
     }
@@ -291,7 +285,7 @@ class GatheredDotBuilder {
   Block finish(const Chunk& chunk, const Expr& channel, int64_t p, const Expr& sum) {
     std::map<std::string, Expr> values;
     if (columns_ > 1) {
-      const std::string& column = positions_.back().variable;
+      const std::string& column = axes_.positions.back().variable;
       values[column] = var(column) + p;
     }
     Expr first = finish_->first(channel, chunk, values);
@@ -306,13 +300,13 @@ class GatheredDotBuilder {
   int64_t weight_of(int64_t channel, const Tap& tap) const {
     std::map<std::string, int64_t> at;
     for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    at[channel_.variable] = channel;
+    at[axes_.channel.variable] = channel;
     for (size_t s = 0; s < tap.size(); ++s) at[c_.sums[s].variable] = tap[s];
     return c_.w.index.at(at);
   }
 
   void replace_params(Rescheduled& out) const {
-    const int64_t count = *channel_.extent();
+    const int64_t count = *axes_.channel.extent();
     std::vector<int64_t> order;
     for (int64_t first = 0; first < padded_channels(); first += kInts.lanes) {
       for (int64_t g = 0; g < num_vectors_; ++g) {
@@ -352,12 +346,11 @@ class GatheredDotBuilder {
 
   const loop::Kernel& kernel_;
   Contraction c_;
+  Axes axes_;
   std::vector<SumRange> ranges_;
   std::vector<Tap> taps_;
   bool reverse_;
   const DotShape& shape_;
-  LoopRange channel_;
-  std::vector<LoopRange> positions_;
   int64_t num_vectors_ = 1;
   int64_t columns_ = 1;
   std::vector<Chunk> chunks_;
@@ -391,7 +384,7 @@ std::optional<Rescheduled> schedule_gathered_dot(const loop::Program& program,
   std::string column;
   std::string channel;
   for (const LoopRange& axis : c.outer) {
-    const bool is_channel = c.w.index.factor(axis.variable) != 0;
+    const bool is_channel = c.is_channel(axis);
     if (is_channel && !channel.empty()) return std::nullopt;
     (is_channel ? channel : column) = axis.variable;
   }

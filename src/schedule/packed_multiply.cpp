@@ -30,16 +30,12 @@ class PackedBuilder {
                 WindowClasses windows, bool reverse, const PackedShape& shape, int64_t num_split)
       : kernel_(kernel),
         c_(std::move(c)),
+        axes_(axes_of(c_)),
         ranges_(std::move(ranges)),
         windows_(std::move(windows)),
         reverse_(reverse),
         shape_(shape),
         num_split_(static_cast<size_t>(num_split)) {
-    for (const LoopRange& axis : c_.outer) {
-      (c_.w.index.factor(axis.variable) != 0 ? channels_ : positions_).push_back(axis);
-    }
-    channel_ = channels_.back();
-    channels_.pop_back();
     names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     zero_ = loop::fresh_name(c_.w.buffer + "_zero", names_);
@@ -62,7 +58,7 @@ class PackedBuilder {
     Expr window = nullptr;
   };
 
-  int64_t num_groups() const { return ceil_div(*channel_.extent(), kGroup); }
+  int64_t num_groups() const { return ceil_div(*axes_.channel.extent(), kGroup); }
   int64_t num_terms() const {
     int64_t terms = 1;
     for (const SumRange& range : ranges_) terms *= range.full.end;
@@ -74,7 +70,7 @@ class PackedBuilder {
   Block with_positions() {
     const auto single = [&] { return with_window({kGroup, 1, false, nullptr}); };
     const auto block = [&] { return with_window({kGroup, shape_.columns, true, nullptr}); };
-    Columns columns(positions_, ranges_, shape_.columns, reverse_, names_);
+    Columns columns(axes_.positions, ranges_, shape_.columns, reverse_, names_);
     return columns.rows(columns.segment({0, columns.width()}, columns.full(), single, block));
   }
 
@@ -92,12 +88,12 @@ class PackedBuilder {
   }
 
   Block with_channels(Tile tile) {
-    const int64_t count = *channel_.extent();
+    const int64_t count = *axes_.channel.extent();
     const int64_t whole = count / kGroup * kGroup;
     Block out;
     if (whole > 0) {
-      out = {loop::For{channel_.variable, lit(0), lit(whole), kGroup, reverse_,
-                       tile_block(tile, var(channel_.variable))}};
+      out = {loop::For{axes_.channel.variable, lit(0), lit(whole), kGroup, reverse_,
+                       tile_block(tile, var(axes_.channel.variable))}};
     }
     if (whole < count) {
       tile.channels = count - whole;
@@ -105,9 +101,9 @@ class PackedBuilder {
       out = reverse_ ? joined(std::move(rest), std::move(out))
                      : joined(std::move(out), std::move(rest));
     }
-    for (size_t g = channels_.size(); g-- > 0;) {
-      out = {loop::For{channels_[g].variable, channels_[g].begin, channels_[g].end, 1, reverse_,
-                       std::move(out)}};
+    for (size_t g = axes_.channels.size(); g-- > 0;) {
+      out = {loop::For{axes_.channels[g].variable, axes_.channels[g].begin, axes_.channels[g].end,
+                       1, reverse_, std::move(out)}};
     }
     return out;
   }
@@ -278,7 +274,7 @@ class PackedBuilder {
   Expr index_of_x(int64_t p, const std::map<std::string, Expr>& values) const {
     AffineIndex index = c_.x.index;
     int64_t rest = std::exchange(index.constant, 0);
-    rest += p * index.factor(positions_.back().variable);
+    rest += p * index.factor(axes_.positions.back().variable);
     std::vector<std::pair<Expr, int64_t>> replaced;
     for (const auto& [name, value] : values) {
       const int64_t factor = index.factor(name);
@@ -292,17 +288,11 @@ class PackedBuilder {
     return sum + rest;
   }
 
-  Expr outer_channel() const {
-    Expr number = lit(0);
-    for (const LoopRange& g : channels_) number = number * *g.extent() + var(g.variable);
-    return number;
-  }
-
   Expr index_of_word(const Expr& channel, const std::map<std::string, Expr>& values) const {
     constexpr int64_t kWords = PackedWords::kWords;
     const int64_t group_words = num_terms() * kWords;
     // Channels come in steps of kGroup.
-    Expr index = outer_channel() * (num_groups() * group_words);
+    Expr index = axes_.outer_channel() * (num_groups() * group_words);
     if (const auto* literal = loop::as<loop::IntLit>(channel)) {
       index = index + literal->value / kGroup * group_words;
     } else {
@@ -317,27 +307,21 @@ class PackedBuilder {
   }
 
   Block finish(const Tile& tile, const Expr& channel, int64_t k, int64_t p) {
-    std::map<std::string, Expr> values = {{channel_.variable, channel + k}};
+    std::map<std::string, Expr> values = {{axes_.channel.variable, channel + k}};
     if (tile.columns > 1) {
-      const std::string& column = positions_.back().variable;
+      const std::string& column = axes_.positions.back().variable;
       values[column] = var(column) + p;
     }
     Expr sum = var(sum_name(k, p));
     if (tile.window) {
-      const Expr row = tile.window * num_outer_channels() + outer_channel();
-      sum = sum + loop::load(zero_, row * *channel_.extent() + channel + k, loop::kInt32);
+      const Expr row = tile.window * axes_.num_outer_channels() + axes_.outer_channel();
+      sum = sum + loop::load(zero_, row * *axes_.channel.extent() + channel + k, loop::kInt32);
     }
     return ending_of(c_, sum + loop::substitute(c_.first, values), c_.finish, values,
                      k + p * tile.channels, names_);
   }
 
   // ---- Constants.
-
-  int64_t num_outer_channels() const {
-    int64_t count = 1;
-    for (const LoopRange& g : channels_) count *= *g.extent();
-    return count;
-  }
 
   void replace_weights(Rescheduled& out) const {
     const PackedWords table = packed_words();
@@ -346,7 +330,7 @@ class PackedBuilder {
     loop::Param zero = w;
     w.name = packed_;
     w.dtype = DType::kUInt32;
-    w.num_elements = num_outer_channels() * num_groups() * num_terms() * PackedWords::kWords;
+    w.num_elements = axes_.num_outer_channels() * num_groups() * num_terms() * PackedWords::kWords;
     w.alignment = 4;
     out.sources = {c_.w.buffer};
     const int64_t offset = c_.x.offset;
@@ -359,7 +343,7 @@ class PackedBuilder {
     if (offset == 0) return;
     zero.name = zero_;
     zero.dtype = DType::kInt32;
-    zero.num_elements = windows_.count() * num_outer_channels() * *channel_.extent();
+    zero.num_elements = windows_.count() * axes_.num_outer_channels() * *axes_.channel.extent();
     zero.alignment = 4;
     out.kernel.params.insert(old + 1, zero);
     const std::vector<std::vector<bool>> inside = windows_.terms_inside();
@@ -371,16 +355,16 @@ class PackedBuilder {
 
   PackedWords packed_words() const {
     PackedWords table;
-    table.num_channels = *channel_.extent();
+    table.num_channels = *axes_.channel.extent();
     table.offset = c_.w.offset;
     table.terms_per_part = num_terms();
     for (size_t s = 0; s < num_split_; ++s) table.terms_per_part /= ranges_[s].full.end;
     std::map<std::string, int64_t> at;
     for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    for (int64_t o = 0; o < num_outer_channels(); ++o) {
-      set_digits(at, channels_, o, [&](size_t i) { return *channels_[i].extent(); });
+    for (int64_t o = 0; o < axes_.num_outer_channels(); ++o) {
+      set_digits(at, axes_.channels, o, [&](size_t i) { return *axes_.channels[i].extent(); });
       for (int64_t k = 0; k < table.num_channels; ++k) {
-        at[channel_.variable] = k;
+        at[axes_.channel.variable] = k;
         std::vector<int64_t> row;
         for (int64_t t = 0; t < num_terms(); ++t) {
           set_digits(at, c_.sums, t, [&](size_t i) { return ranges_[i].full.end; });
@@ -394,14 +378,12 @@ class PackedBuilder {
 
   const loop::Kernel& kernel_;
   Contraction c_;
+  Axes axes_;
   std::vector<SumRange> ranges_;
   WindowClasses windows_;
   bool reverse_;
   PackedShape shape_;
   size_t num_split_;
-  std::vector<LoopRange> channels_;  // outside of `channel_`
-  LoopRange channel_;
-  std::vector<LoopRange> positions_;
   std::set<std::string> names_;
   std::map<std::pair<int64_t, int64_t>, std::string> sums_;  // by channel and column
   std::vector<std::string> words_;                           // by column and number
@@ -421,7 +403,7 @@ std::optional<Rescheduled> schedule_packed_multiply(const loop::Kernel& kernel, 
   std::string channel;
   bool has_positions = false;
   for (const LoopRange& axis : c.outer) {
-    if (c.w.index.factor(axis.variable) != 0) {
+    if (c.is_channel(axis)) {
       channel = axis.variable;
     } else {
       has_positions = true;

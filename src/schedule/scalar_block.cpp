@@ -27,20 +27,16 @@ class ScalarBuilder {
                 bool reverse, const BlockShape& shape)
       : kernel_(kernel),
         c_(std::move(c)),
+        axes_(axes_of(c_)),
         ranges_(std::move(ranges)),
         reverse_(reverse),
         shape_(shape) {
-    for (const LoopRange& axis : c_.outer) {
-      (c_.w.index.factor(axis.variable) != 0 ? channels_ : positions_).push_back(axis);
-    }
-    channel_ = channels_.back();
-    channels_.pop_back();
     type_ = loop::Type{c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32};
     names_ = names_in(kernel);
-    packs_ = c_.w.index.factor(channel_.variable) != 1;
+    packs_ = c_.w.index.factor(axes_.channel.variable) != 1;
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
-    const bool alone = positions_.empty();
-    group_ = std::min(alone ? shape.channels_alone : shape.channels, *channel_.extent());
+    const bool alone = axes_.positions.empty();
+    group_ = std::min(alone ? shape.channels_alone : shape.channels, *axes_.channel.extent());
   }
 
   Rescheduled build() {
@@ -58,8 +54,8 @@ class ScalarBuilder {
     int64_t columns = 1;
   };
 
-  bool shares_x() const { return c_.x.index.factor(channel_.variable) == 0; }
-  int64_t num_groups() const { return ceil_div(*channel_.extent(), group_); }
+  bool shares_x() const { return c_.x.index.factor(axes_.channel.variable) == 0; }
+  int64_t num_groups() const { return ceil_div(*axes_.channel.extent(), group_); }
   int64_t num_terms() const {
     int64_t terms = 1;
     for (const SumRange& range : ranges_) terms *= range.full.end;
@@ -67,26 +63,26 @@ class ScalarBuilder {
   }
 
   Block with_positions() {
-    if (positions_.empty()) return with_channels(1);
-    Columns columns(positions_, ranges_, shape_.columns, reverse_, names_);
+    if (axes_.positions.empty()) return with_channels(1);
+    Columns columns(axes_.positions, ranges_, shape_.columns, reverse_, names_);
     return columns.rows(columns.segment(
         {0, columns.width()}, columns.full(), [&] { return with_channels(1); },
         [&] { return with_channels(shape_.columns); }));
   }
 
   Block with_channels(int64_t columns) {
-    const int64_t count = *channel_.extent();
+    const int64_t count = *axes_.channel.extent();
     const int64_t whole = count / group_ * group_;
-    Block out = {loop::For{channel_.variable, lit(0), lit(whole), group_, reverse_,
-                           tile_block({group_, columns}, var(channel_.variable))}};
+    Block out = {loop::For{axes_.channel.variable, lit(0), lit(whole), group_, reverse_,
+                           tile_block({group_, columns}, var(axes_.channel.variable))}};
     if (whole < count) {
       Block rest = tile_block({count - whole, columns}, lit(whole));
       out = reverse_ ? joined(std::move(rest), std::move(out))
                      : joined(std::move(out), std::move(rest));
     }
-    for (size_t g = channels_.size(); g-- > 0;) {
-      out = {loop::For{channels_[g].variable, channels_[g].begin, channels_[g].end, 1, reverse_,
-                       std::move(out)}};
+    for (size_t g = axes_.channels.size(); g-- > 0;) {
+      out = {loop::For{axes_.channels[g].variable, axes_.channels[g].begin, axes_.channels[g].end,
+                       1, reverse_, std::move(out)}};
     }
     return out;
   }
@@ -173,14 +169,14 @@ class ScalarBuilder {
 
   Expr index_of_x(const Expr& channel, int64_t p, const std::map<std::string, Expr>& values) const {
     std::map<std::string, Expr> at = values;
-    at[channel_.variable] = channel;
+    at[axes_.channel.variable] = channel;
     return index_at(c_.x.index, p, at);
   }
 
   // The index with some variables replaced, at the column `p` of the block; constants stand last.
   Expr index_at(AffineIndex index, int64_t p, const std::map<std::string, Expr>& values) const {
     int64_t rest = std::exchange(index.constant, 0);
-    if (!positions_.empty()) rest += p * index.factor(positions_.back().variable);
+    if (!axes_.positions.empty()) rest += p * index.factor(axes_.positions.back().variable);
     std::vector<std::pair<Expr, int64_t>> replaced;
     for (const auto& [name, value] : values) {
       const int64_t factor = index.factor(name);
@@ -198,11 +194,10 @@ class ScalarBuilder {
                     const std::map<std::string, Expr>& values) const {
     if (!packs_) {
       std::map<std::string, Expr> at = values;
-      at[channel_.variable] = channel + k;
+      at[axes_.channel.variable] = channel + k;
       return element(c_.w, index_at(c_.w.index, 0, at));
     }
-    Expr group = lit(0);
-    for (const LoopRange& g : channels_) group = group * *g.extent() + var(g.variable);
+    Expr group = axes_.outer_channel();
     Expr index = group * (num_groups() * group_ * num_terms()) + channel * num_terms();
     int64_t stride = group_;
     for (size_t s = c_.sums.size(); s-- > 0;) {
@@ -214,9 +209,9 @@ class ScalarBuilder {
 
   std::map<std::string, Expr> values_of(const Tile& tile, const Expr& channel, int64_t k,
                                         int64_t p) const {
-    std::map<std::string, Expr> values = {{channel_.variable, channel + k}};
+    std::map<std::string, Expr> values = {{axes_.channel.variable, channel + k}};
     if (tile.columns > 1) {
-      const std::string& column = positions_.back().variable;
+      const std::string& column = axes_.positions.back().variable;
       values[column] = var(column) + p;
     }
     return values;
@@ -247,17 +242,15 @@ class ScalarBuilder {
   std::vector<int64_t> packed_order() const {
     std::map<std::string, int64_t> at;
     for (const LoopRange& axis : c_.outer) at[axis.variable] = 0;
-    int64_t outer = 1;
-    for (const LoopRange& g : channels_) outer *= *g.extent();
     std::vector<int64_t> order;
-    for (int64_t o = 0; o < outer; ++o) {
-      set_digits(at, channels_, o, [&](size_t i) { return *channels_[i].extent(); });
+    for (int64_t o = 0; o < axes_.num_outer_channels(); ++o) {
+      set_digits(at, axes_.channels, o, [&](size_t i) { return *axes_.channels[i].extent(); });
       for (int64_t first = 0; first < num_groups() * group_; first += group_) {
         for (int64_t t = 0; t < num_terms(); ++t) {
           set_digits(at, c_.sums, t, [&](size_t i) { return ranges_[i].full.end; });
           for (int64_t k = first; k < first + group_; ++k) {
-            at[channel_.variable] = k;
-            order.push_back(k < *channel_.extent() ? c_.w.index.at(at) : -1);
+            at[axes_.channel.variable] = k;
+            order.push_back(k < *axes_.channel.extent() ? c_.w.index.at(at) : -1);
           }
         }
       }
@@ -267,12 +260,10 @@ class ScalarBuilder {
 
   const loop::Kernel& kernel_;
   Contraction c_;
+  Axes axes_;
   std::vector<SumRange> ranges_;
   bool reverse_;
   BlockShape shape_;
-  std::vector<LoopRange> channels_;  // outside of `channel_`
-  LoopRange channel_;
-  std::vector<LoopRange> positions_;
   loop::Type type_;  // of the sums
   int64_t group_ = 1;
   bool packs_ = false;
@@ -290,8 +281,8 @@ std::optional<Rescheduled> schedule_scalar_block(const loop::Kernel& kernel, boo
   const Contraction c = with_collapsed_positions(*std::move(found));
   const bool floats = c.x.dtype == DType::kFloat32 && c.w.dtype == DType::kFloat32;
   const bool bytes = c.x.dtype == DType::kInt8 && c.w.dtype == DType::kInt8;
-  const bool has_channels = std::ranges::any_of(
-      c.outer, [&](const LoopRange& axis) { return c.w.index.factor(axis.variable) != 0; });
+  const bool has_channels =
+      std::ranges::any_of(c.outer, [&](const LoopRange& axis) { return c.is_channel(axis); });
   if ((!floats && !bytes) || !has_channels) return std::nullopt;
   std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
   if (!ranges) return std::nullopt;

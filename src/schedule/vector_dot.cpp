@@ -40,22 +40,18 @@ class VectorDotBuilder {
                    std::vector<SumRange> ranges, bool reverse, const DotShape& shape)
       : kernel_(kernel),
         c_(std::move(c)),
+        axes_(axes_of(c_)),
         run_(std::move(run)),
         ranges_(std::move(ranges)),
         reverse_(reverse),
         shape_(shape) {
-    for (const LoopRange& axis : c_.outer) {
-      (c_.w.index.factor(axis.variable) != 0 ? channels_ : positions_).push_back(axis);
-    }
-    channel_ = channels_.back();
-    channels_.pop_back();
-    chunks_ = chunks_of(*channel_.extent(), shape.lanes, shape.most_vectors);
+    chunks_ = chunks_of(*axes_.channel.extent(), shape.lanes, shape.most_vectors);
     offset_ = c_.x.offset - shape.x_bias;
     names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
-    finish_.emplace(c_, channel_.variable, program, shape.known, names_);
-    table_.emplace(c_, run_, ranges_, channels_, channel_, chunks_, shape_);
+    finish_.emplace(c_, axes_.channel.variable, program, shape.known, names_);
+    table_.emplace(c_, run_, ranges_, axes_.channels, axes_.channel, chunks_, shape_);
   }
 
   std::optional<Rescheduled> build() {
@@ -78,14 +74,14 @@ class VectorDotBuilder {
   }
 
   Block with_positions() {
-    if (positions_.empty()) {
+    if (axes_.positions.empty()) {
       return with_channels({{}, 1, true, run_.shares_words ? nullptr : &run_.classes[0]});
     }
-    const int64_t width = *positions_.back().extent();
-    const Span whole = full_positions(ranges_, positions_.back().variable, width);
+    const int64_t width = *axes_.positions.back().extent();
+    const Span whole = full_positions(ranges_, axes_.positions.back().variable, width);
     const int64_t step =
         columns_of(whole.length(), chunks_.front().vectors, shape_.most_columns, shape_.most_sums);
-    Columns columns(positions_, ranges_, step, reverse_, names_);
+    Columns columns(axes_.positions, ranges_, step, reverse_, names_);
     const bool everywhere = is_full_everywhere();
     const auto segment = [&](const Span& all, const Span& full, const RunClass* part) {
       return columns.segment(
@@ -117,12 +113,13 @@ class VectorDotBuilder {
       if (chunk.num_blocks == 1) {
         block = tile_block(tile, lit(chunk.first));
       } else {
-        block = {loop::For{channel_.variable, lit(chunk.first), lit(chunk.end()), chunk.channels(),
-                           reverse_, tile_block(tile, var(channel_.variable))}};
+        block = {loop::For{axes_.channel.variable, lit(chunk.first), lit(chunk.end()),
+                           chunk.channels(), reverse_,
+                           tile_block(tile, var(axes_.channel.variable))}};
       }
       out = in_order(std::move(out), std::move(block));
     }
-    for (size_t g = channels_.size(); g-- > 0;) out = {loop_over(channels_[g], out)};
+    for (size_t g = axes_.channels.size(); g-- > 0;) out = {loop_over(axes_.channels[g], out)};
     return out;
   }
 
@@ -340,7 +337,7 @@ class VectorDotBuilder {
       index.factors.erase(c_.sums[s].variable);
     }
     if (tile.columns > 1) {
-      index.constant += position * index.factor(positions_.back().variable);
+      index.constant += position * index.factor(axes_.positions.back().variable);
     }
     std::vector<std::string> order;
     for (const LoopRange& p : c_.outer) order.push_back(p.variable);
@@ -352,8 +349,7 @@ class VectorDotBuilder {
 
   Expr weight_index(const Tile& tile, const Expr& channel, const Expr& table) const {
     const int64_t together = tile.chunk.channels();
-    Expr index = lit(0);
-    for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
+    Expr index = axes_.outer_channel();
     index = index * (table_->padded_channels() * table_->channel_elements()) +
             channel * table_->channel_elements();
     int64_t stride = run_.num_words * shape_.word * together;
@@ -376,8 +372,7 @@ class VectorDotBuilder {
     }
     if (offset_ == 0) return sum + first;
     uses_sums_ = true;
-    Expr index = lit(0);
-    for (const LoopRange& g : channels_) index = index * *g.extent() + var(g.variable);
+    Expr index = axes_.outer_channel();
     index = index * table_->padded_channels() + channel + v * tile.chunk.lanes;
     const Expr constant = loop::load(sums_, index, type, 4);
     return shape_.joins_tables ? sum + (first + constant) : sum + constant + first;
@@ -386,7 +381,7 @@ class VectorDotBuilder {
   Block finish(const Tile& tile, const Expr& channel, int64_t v, int64_t p) {
     std::map<std::string, Expr> values;
     if (tile.columns > 1) {
-      const std::string& column = positions_.back().variable;
+      const std::string& column = axes_.positions.back().variable;
       values[column] = var(column) + p;
     }
     const Expr own = channel + v * tile.chunk.lanes;
@@ -429,13 +424,11 @@ class VectorDotBuilder {
 
   const loop::Kernel& kernel_;
   Contraction c_;
+  Axes axes_;
   Run run_;
   std::vector<SumRange> ranges_;
   bool reverse_;
   const DotShape& shape_;
-  std::vector<LoopRange> channels_;  // outside of `channel_`
-  LoopRange channel_;
-  std::vector<LoopRange> positions_;
   std::vector<Chunk> chunks_;
   int64_t offset_ = 0;  // of x, beside what the instructions add
   std::set<std::string> names_;
@@ -468,7 +461,7 @@ std::optional<Rescheduled> schedule_vector_dot(const loop::Program& program,
   std::string column;
   std::string channel;
   for (const LoopRange& axis : c.outer) {
-    (c.w.index.factor(axis.variable) != 0 ? channel : column) = axis.variable;
+    (c.is_channel(axis) ? channel : column) = axis.variable;
   }
   // The channels of a block share the words of x.
   if (channel.empty() || c.x.index.factor(channel) != 0) return std::nullopt;

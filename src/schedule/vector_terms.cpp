@@ -43,22 +43,18 @@ class TermsBuilder {
                std::vector<SumRange> ranges, bool reverse, const TermShape& shape)
       : kernel_(kernel),
         c_(std::move(c)),
+        axes_(axes_of(c_)),
         ranges_(std::move(ranges)),
         reverse_(reverse),
         shape_(shape) {
-    for (const LoopRange& axis : c_.outer) {
-      (c_.w.index.factor(axis.variable) != 0 ? channels_ : positions_).push_back(axis);
-    }
-    channel_ = channels_.back();
-    channels_.pop_back();
     dtype_ = c_.x.dtype == DType::kFloat32 ? DType::kFloat32 : DType::kInt32;
     names_ = names_in(kernel);
-    chunks_ = chunks_of(*channel_.extent(), lanes(), shares_x() ? shape.most_vectors : 1);
+    chunks_ = chunks_of(*axes_.channel.extent(), lanes(), shares_x() ? shape.most_vectors : 1);
     if (shape.narrow_taps > 0) narrow();
-    packs_ = c_.w.index.factor(channel_.variable) != 1 || !is_whole();
+    packs_ = c_.w.index.factor(axes_.channel.variable) != 1 || !is_whole();
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
-    finish_.emplace(c_, channel_.variable, program, shape.known, names_);
+    finish_.emplace(c_, axes_.channel.variable, program, shape.known, names_);
   }
 
   // Vectors may read weights of channels that do not exist, as these are packed, but not such
@@ -71,7 +67,7 @@ class TermsBuilder {
 
   // Each lane of each vector is a channel.
   bool is_whole() const { return chunks_.back().valid == chunks_.back().lanes; }
-  bool shares_x() const { return c_.x.index.factor(channel_.variable) == 0; }
+  bool shares_x() const { return c_.x.index.factor(axes_.channel.variable) == 0; }
 
   std::optional<Rescheduled> build() {
     Rescheduled out;
@@ -81,7 +77,7 @@ class TermsBuilder {
     if (packs_) table().pack(out, packed_);
     if (is_narrow_) finish_narrow(out);
     if (uses_sums_) {
-      const int64_t count = *channel_.extent();
+      const int64_t count = *axes_.channel.extent();
       table().add_sums(out, packed_, sums_,
                        is_narrow_ ? interleaved_order(count) : in_order(count));
     }
@@ -100,18 +96,18 @@ class TermsBuilder {
         std::ranges::all_of(ranges_, [](const SumRange& r) { return r.variable.empty(); });
     const std::optional<Span> all_taps =
         ranges_.back().variable.empty() ? std::optional(ranges_.back().full) : std::nullopt;
-    if (positions_.empty()) return with_channels({{}, 1, everywhere, everywhere, all_taps});
-    const int64_t width = *positions_.back().extent();
-    const Span full = full_positions(ranges_, positions_.back().variable, width);
+    if (axes_.positions.empty()) return with_channels({{}, 1, everywhere, everywhere, all_taps});
+    const int64_t width = *axes_.positions.back().extent();
+    const Span full = full_positions(ranges_, axes_.positions.back().variable, width);
     const int64_t step = columns_of(full.length(), chunks_.front().vectors, shape_.most_columns,
                                     is_narrow_ ? kMostNarrowSums : shape_.most_sums);
     // Sums of bytes are short, and full ones begin with what the zero point adds to them.
     const auto rows = is_float() || fills_ ? Columns::Rows::kAll : Columns::Rows::kFull;
-    Columns columns(positions_, ranges_, step, reverse_, names_, rows);
+    Columns columns(axes_.positions, ranges_, step, reverse_, names_, rows);
     const bool is_full = rows == Columns::Rows::kFull || everywhere;
     const std::string& innermost = ranges_.back().variable;
     const std::optional<Span> block_taps =
-        is_full || innermost.empty() || innermost == positions_.back().variable
+        is_full || innermost.empty() || innermost == axes_.positions.back().variable
             ? std::optional(ranges_.back().full)
             : std::nullopt;
     Block row;
@@ -136,7 +132,7 @@ class TermsBuilder {
   std::vector<std::pair<Span, std::optional<Span>>> classes(int64_t width) const {
     const SumRange& range = ranges_.back();
     std::vector<std::pair<Span, std::optional<Span>>> classes;
-    if (range.variable != positions_.back().variable) return {{Span{0, width}, std::nullopt}};
+    if (range.variable != axes_.positions.back().variable) return {{Span{0, width}, std::nullopt}};
     for (int64_t v = 0; v < width; ++v) {
       const Span& taps = range.spans[static_cast<size_t>(v)];
       if (classes.empty() || *classes.back().second != taps) classes.push_back({{v, v}, taps});
@@ -153,22 +149,23 @@ class TermsBuilder {
       if (chunk.num_blocks == 1) {
         block = tile_block(tile, lit(chunk.first));
       } else {
-        block = {loop::For{channel_.variable, lit(chunk.first), lit(chunk.end()), chunk.channels(),
-                           reverse_, tile_block(tile, var(channel_.variable))}};
+        block = {loop::For{axes_.channel.variable, lit(chunk.first), lit(chunk.end()),
+                           chunk.channels(), reverse_,
+                           tile_block(tile, var(axes_.channel.variable))}};
       }
       out = reverse_ ? joined(std::move(block), std::move(out))
                      : joined(std::move(out), std::move(block));
     }
-    for (size_t g = channels_.size(); g-- > 0;) {
-      out = {loop::For{channels_[g].variable, channels_[g].begin, channels_[g].end, 1, reverse_,
-                       std::move(out)}};
+    for (size_t g = axes_.channels.size(); g-- > 0;) {
+      out = {loop::For{axes_.channels[g].variable, axes_.channels[g].begin, axes_.channels[g].end,
+                       1, reverse_, std::move(out)}};
     }
     return out;
   }
 
   std::map<std::string, Expr> values_at(const Tile& tile, int64_t p) const {
     if (tile.columns == 1) return {};
-    const std::string& column = positions_.back().variable;
+    const std::string& column = axes_.positions.back().variable;
     return {{column, var(column) + p}};
   }
 
@@ -206,7 +203,8 @@ class TermsBuilder {
     return first + loop::load(sums_, own, type_of(tile), 4);
   }
   bool adds_sums(const Tile& tile) const {
-    return (tile.full || is_filled(tile)) && c_.x.offset != 0 && channels_.empty() && is_whole();
+    return (tile.full || is_filled(tile)) && c_.x.offset != 0 && axes_.channels.empty() &&
+           is_whole();
   }
 
   Block sum_loops(const Tile& tile, const Expr& channel, size_t s,
@@ -215,9 +213,9 @@ class TermsBuilder {
     const LoopRange& sum = c_.sums[s];
     const Span& full = ranges_[s].full;
     const std::string& depends_on = ranges_[s].variable;
-    const bool is_full =
-        tile.full || depends_on.empty() ||
-        (tile.full_columns && !positions_.empty() && depends_on == positions_.back().variable);
+    const bool is_full = tile.full || depends_on.empty() ||
+                         (tile.full_columns && !axes_.positions.empty() &&
+                          depends_on == axes_.positions.back().variable);
     if (is_narrow(tile) && s + 1 == c_.sums.size()) return narrow_row(tile, channel, values);
     if (is_filled(tile) && !is_full) return filled_loops(tile, channel, s, std::move(values));
     if (tile.taps && s + 1 == c_.sums.size() && tile.taps->length() <= kMostUnrolled) {
@@ -294,8 +292,9 @@ class TermsBuilder {
   // At column `p` of the block.
   Expr index_at(AffineIndex index, int64_t p, const Expr& channel,
                 const std::map<std::string, Expr>& values) const {
-    if (!positions_.empty()) index.constant += p * index.factor(positions_.back().variable);
-    return index_of(c_, std::move(index), channel_.variable, channel, values);
+    if (!axes_.positions.empty())
+      index.constant += p * index.factor(axes_.positions.back().variable);
+    return index_of(c_, std::move(index), axes_.channel.variable, channel, values);
   }
 
   Expr let(Block& out, const char* name, Expr value) {
@@ -312,17 +311,17 @@ class TermsBuilder {
 
   // Turns to them where the contraction allows it.
   void narrow() {
-    const int64_t count = *channel_.extent();
+    const int64_t count = *axes_.channel.extent();
     const std::string& depends_on = ranges_.back().variable;
-    const bool has_taps =
-        depends_on.empty() || (!positions_.empty() && depends_on == positions_.back().variable);
-    if (shares_x() || is_float() || !has_taps || !channels_.empty() || count < kInterleaved ||
-        c_.w.index.factor(channel_.variable) != 1 ||
+    const bool has_taps = depends_on.empty() || (!axes_.positions.empty() &&
+                                                 depends_on == axes_.positions.back().variable);
+    if (shares_x() || is_float() || !has_taps || !axes_.channels.empty() || count < kInterleaved ||
+        c_.w.index.factor(axes_.channel.variable) != 1 ||
         ranges_.back().full.length() > kMostUnrolledNarrow) {
       return;
     }
     std::optional<Interleaved> interleaved =
-        with_interleaved_tables(c_, kernel_, channel_.variable, names_);
+        with_interleaved_tables(c_, kernel_, axes_.channel.variable, names_);
     if (!interleaved) return;
     is_narrow_ = true;
     c_ = std::move(interleaved->contraction);
@@ -333,7 +332,7 @@ class TermsBuilder {
       rest.first += blocks * kInterleaved;
       chunks_.push_back(rest);
     }
-    fills_ = is_whole() && !positions_.empty() && c_.x.offset > -128 && c_.x.offset <= 128;
+    fills_ = is_whole() && !axes_.positions.empty() && c_.x.offset > -128 && c_.x.offset <= 128;
   }
 
   // The rows that lie within x, and those that do not, whose elements are x's zero point.
@@ -433,7 +432,7 @@ class TermsBuilder {
   void finish_narrow(Rescheduled& out) const {
     add_interleaved(out, tables_);
     const int64_t taps = shape_.narrow_taps;
-    const std::vector<std::vector<int64_t>> rows = table().rows(in_order(*channel_.extent()));
+    const std::vector<std::vector<int64_t>> rows = table().rows(in_order(*axes_.channel.extent()));
     const int64_t width = ranges_.back().full.end;
     out.sources = {c_.w.buffer};
     out.fits = [rows, width, taps](const std::vector<Bytes>& weights) {
@@ -443,16 +442,14 @@ class TermsBuilder {
 
   // ---- Constants.
 
-  TermsTable table() const { return {c_, ranges_, channels_, channel_, chunks_}; }
+  TermsTable table() const { return {c_, ranges_, axes_.channels, axes_.channel, chunks_}; }
 
   const loop::Kernel& kernel_;
   Contraction c_;
+  Axes axes_;
   std::vector<SumRange> ranges_;
   bool reverse_;
   const TermShape& shape_;
-  std::vector<LoopRange> channels_;  // outside of `channel_`
-  LoopRange channel_;
-  std::vector<LoopRange> positions_;
   DType dtype_ = DType::kInt32;  // of the sums
   std::vector<Chunk> chunks_;
   bool packs_ = false;
@@ -482,7 +479,7 @@ std::optional<Rescheduled> schedule_vector_terms(const loop::Program& program,
   if (c.w.offset != 0 || (!bytes && !(floats && shape.floats))) return std::nullopt;
   std::string channel;
   for (const LoopRange& axis : c.outer) {
-    if (c.w.index.factor(axis.variable) != 0) channel = axis.variable;
+    if (c.is_channel(axis)) channel = axis.variable;
   }
   if (channel.empty() || *c.find_outer(channel)->extent() < shape.lanes.back()) return std::nullopt;
   const int64_t step = c.x.index.factor(channel);
