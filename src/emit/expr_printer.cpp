@@ -414,9 +414,28 @@ ExprPrinter::Text ExprPrinter::text_of(const loop::Lane& e, Type type) {
   return {"(" + c_scalar_type(type.dtype) + ")" + shifted, kPrefix, type.dtype};
 }
 
+namespace {
+
+// The word whose lanes, of so many bits, are all literals.
+std::optional<uint32_t> constant_word(const loop::Pack& e, int64_t bits) {
+  uint64_t word = 0;
+  for (size_t i = e.lanes.size(); i-- > 0;) {
+    const auto* lane = loop::as<loop::IntLit>(e.lanes[i]);
+    if (!lane) return std::nullopt;
+    const uint64_t mask = (uint64_t{1} << bits) - 1;
+    word = word << bits | (static_cast<uint64_t>(lane->value) & mask);
+  }
+  return static_cast<uint32_t>(word);
+}
+
+}  // namespace
+
 ExprPrinter::Text ExprPrinter::text_of(const loop::Pack& e, Type type) {
   CHECK(type.packed);
   const int64_t bits = 8 * size_in_bytes(type.dtype);
+  if (const std::optional<uint32_t> word = constant_word(e, bits)) {
+    return {fmt::format("UINT32_C(0x{:08x})", *word), kPrimary, DType::kUInt32};
+  }
   const std::string narrow = fmt::format("(uint32_t)(uint{}_t)", bits);
   std::string code;
   for (size_t i = 0; i < e.lanes.size(); ++i) {
