@@ -129,6 +129,8 @@ TEST(Emit, Statements) {
        "  const uint8_t a = (uint8_t)(u[0] + 1);\n  y[0] = (uint8_t)~a;"},
       {"let a: uint32 = uint32(u[0]) * 3:uint32\ny[0] = int32(a >> 1:uint32)",
        "  const uint32_t a = (uint32_t)u[0] * 3u;\n  y[0] = (int32_t)(a >> 1u);"},
+      {"let a: int16p2 = int16p2(128:int16, -2:int16)\ny[0] = int32(lane(a, 1))",
+       "  const uint32_t a = UINT32_C(0xfffe0080);\n  y[0] = (int16_t)(a >> 16);"},
       {"comment \"rows */ first\"", "  /* rows * / first */"},
   };
   for (const auto& row : rows) EXPECT_EQ(c_of(row.statements), row.expected) << row.statements;
