@@ -37,6 +37,18 @@ Outputs outputs_of(const SumTask& task) {
   return outputs;
 }
 
+// An end of an interval that nothing asks for is open.
+bool is_open(int64_t end) { return std::abs(end) == kNone; }
+
+int64_t moved(int64_t end, int64_t by) { return is_open(end) ? end : end + by; }
+
+// Some value within, near an end if the other one is open.
+int64_t value_within(const Interval& interval) {
+  if (is_open(interval.high)) return is_open(interval.low) ? 0 : interval.low;
+  if (is_open(interval.low)) return interval.high;
+  return interval.low + (interval.high - interval.low) / 2;
+}
+
 // The offsets that will do where s is negative, and where it is not.
 struct SignedOffsets {
   Interval negative{-kNone, kNone};
@@ -67,11 +79,13 @@ bool set_offsets(Plane& plane, const SignedOffsets& offsets) {
   const Interval& p = offsets.positive;
   const Interval& n = offsets.negative;
   if (p.low > p.high || n.low > n.high) return false;
-  for (const int64_t bend : {int64_t{0}, int64_t{1}, p.low - n.high, p.high - n.low}) {
-    const int64_t low = std::max(p.low, n.low + bend);
-    const int64_t high = std::min(p.high, n.high + bend);
-    if (low > high || low == -kNone || high == kNone) continue;
-    plane.offset = low + (high - low) / 2;
+  std::vector<int64_t> bends = {0, 1};
+  if (!is_open(p.low) && !is_open(n.high)) bends.push_back(p.low - n.high);
+  if (!is_open(p.high) && !is_open(n.low)) bends.push_back(p.high - n.low);
+  for (const int64_t bend : bends) {
+    const Interval both{std::max(p.low, moved(n.low, bend)), std::min(p.high, moved(n.high, bend))};
+    if (both.low > both.high) continue;
+    plane.offset = value_within(both);
     plane.bend = bend;
     return std::abs(plane.offset) <= kInt32Max && std::abs(bend) <= kInt32Max;
   }
@@ -119,11 +133,7 @@ bool set_z_offsets(SumByTable& sum, const SumTask& task, const Outputs& outputs)
       }
     }
     if (fitting.low > fitting.high) return false;
-    const bool open_below = fitting.low == -kNone;
-    const bool open_above = fitting.high == kNone;
-    const int64_t offset = open_above   ? (open_below ? 0 : fitting.low)
-                           : open_below ? fitting.high
-                                        : fitting.low + (fitting.high - fitting.low) / 2;
+    const int64_t offset = value_within(fitting);
     if (std::abs(offset) > room) return false;
     sum.z_offsets.push_back(offset);
   }
