@@ -224,7 +224,9 @@ class Counter {
     counter.prepare(f->body);
     Cost cost = counter.of_block(f->body, {});
     add(cost, counter.of_expr(f->result));
-    if (!f->assembly.empty() || !f->spelling.empty()) cost.operations = 1;
+    const bool is_instruction =
+        !f->assembly.empty() || !f->spelling.empty() || !f->expression.empty();
+    if (is_instruction) cost.operations = 1;
     return functions_[name] = cost;
   }
 

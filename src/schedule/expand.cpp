@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "loop/cost.h"
 #include "loop/rewrite.h"
 #include "schedule/reschedule.h"
 #include "schedule/schedule.h"
@@ -13,9 +12,6 @@
 
 namespace ingot {
 namespace {
-
-// Count, compare, branch, and an address that moves on.
-constexpr int64_t kInstructionsPerIteration = 4;
 
 int64_t bytes_of(const loop::Param& param) {
   return param.num_elements * size_in_bytes(param.dtype);
@@ -123,7 +119,7 @@ loop::Expansion expansion_of(const Rescheduled& r, const Rescheduled& otherwise)
   return expansion;
 }
 
-std::vector<Candidate> candidates(const loop::Program& program, const loop::Program& functions,
+std::vector<Candidate> candidates(const loop::Program& program, InstructionEstimate& instructions,
                                   const Choices& choices) {
   std::vector<Candidate> all;
   for (size_t k = 0; k < choices.size(); ++k) {
@@ -136,8 +132,8 @@ std::vector<Candidate> candidates(const loop::Program& program, const loop::Prog
     candidate.kernel = k;
     candidate.expansion = expansion_of(*forward, otherwise);
     loop::Expansion& expansion = candidate.expansion;
-    expansion.instructions = estimated_instructions(functions, forward->kernel);
-    expansion.instructions_otherwise = estimated_instructions(functions, otherwise.kernel);
+    expansion.instructions = instructions.of(*forward);
+    expansion.instructions_otherwise = instructions.of(otherwise);
     if (expansion.instructions >= expansion.instructions_otherwise) continue;
     candidate.instructions_saved = (expansion.instructions_otherwise - expansion.instructions) *
                                    num_calls(program, kernel.name);
@@ -151,11 +147,6 @@ std::vector<Candidate> candidates(const loop::Program& program, const loop::Prog
 
 }  // namespace
 
-int64_t estimated_instructions(const loop::Program& program, const loop::Kernel& kernel) {
-  const loop::Cost cost = loop::cost_of(program, kernel);
-  return cost.operations + cost.loads + cost.stores + kInstructionsPerIteration * cost.iterations;
-}
-
 std::map<std::string, loop::Expansion> expand(const loop::Program& program, const Target& target,
                                               int64_t flash_limit, Choices& choices) {
   std::map<std::string, loop::Expansion> expansions;
@@ -163,16 +154,8 @@ std::map<std::string, loop::Expansion> expand(const loop::Program& program, cons
   if (!target.features.has_dsp || target.features.has_mve) return expansions;
   int64_t bytes = flash_limit - bytes_with(program, choices);
   if (bytes <= 0) return expansions;
-  loop::Program functions;
-  functions.functions = target.intrinsics;
-  const auto add = [&](const std::vector<loop::Function>& some) {
-    for (const loop::Function& f : some) {
-      if (!loop::find_function(functions, f.name)) functions.functions.push_back(f);
-    }
-  };
-  add(program.functions);
-  add(winograd_functions());
-  std::vector<Candidate> all = candidates(program, functions, choices);
+  InstructionEstimate instructions(program, target);
+  std::vector<Candidate> all = candidates(program, instructions, choices);
   const auto saved_per_byte = [](const Candidate& c) {
     return static_cast<double>(c.instructions_saved) /
            static_cast<double>(std::max<int64_t>(1, c.bytes_added));

@@ -10,6 +10,7 @@
 #include "loop/dead.h"
 #include "loop/rewrite.h"
 #include "loop/transform.h"
+#include "schedule/choices.h"
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
 #include "schedule/expand.h"
@@ -144,15 +145,32 @@ void add_intrinsics(loop::Program& program, const Target& target) {
   }
 }
 
+// The schedule for which the fewest instructions are estimated. The estimate knows nothing of
+// registers and of how addresses are built, which the order of the rules does; so a rule has to be
+// better by a quarter than those before it. (Within one rule it is right within a tenth.)
 std::optional<BothDirections> reschedule(const loop::Program& program, const loop::Kernel& kernel,
-                                         bool may_reverse, const Target& target) {
-  for (const Rule& rule : rules_of(target, program)) {
-    std::optional<Rescheduled> forward = rule(kernel, false);
-    if (!forward || !fits_all_calls(program, kernel.name, *forward)) continue;
-    std::optional<Rescheduled> reversed = may_reverse ? rule(kernel, true) : std::nullopt;
-    return BothDirections{*std::move(forward), std::move(reversed)};
+                                         bool may_reverse, const Target& target,
+                                         const std::vector<Rule>& rules,
+                                         InstructionEstimate& instructions) {
+  const auto is_better = [](int64_t cost, int64_t least) { return cost < least - least / 4; };
+  const Rule* best = nullptr;
+  std::optional<Rescheduled> forward;
+  int64_t least = 0;
+  for (const Rule& rule : rules) {
+    std::optional<Rescheduled> other = rule(kernel, false);
+    if (!other || !fits_all_calls(program, kernel.name, *other)) continue;
+    const int64_t cost = instructions.of(*other);
+    if (best && !is_better(cost, least)) continue;
+    best = &rule;
+    forward = std::move(other);
+    least = cost;
   }
-  return std::nullopt;
+  if (!best) return std::nullopt;
+  // What compilers make of portable rows of channels, counts do not say.
+  const bool is_counted = !target.is_portable();
+  if (is_counted && is_better(instructions.of(jammed(kernel)), least)) return std::nullopt;
+  std::optional<Rescheduled> reversed = may_reverse ? (*best)(kernel, true) : std::nullopt;
+  return BothDirections{*std::move(forward), std::move(reversed)};
 }
 
 // A layer may lose all that it reads; with its weights, tables go that no other call binds.
@@ -178,13 +196,19 @@ Scheduled unchanged(loop::Program program) {
 
 Choices choices_for(const loop::Program& program, const Target& target) {
   Choices choices;
+  const std::vector<Rule> rules = rules_of(target, program);
+  InstructionEstimate instructions(program, target);
   int64_t weights_left = kMostWeightsOfAll;
   for (const loop::Kernel& kernel : program.kernels) {
     const int64_t weights = num_weights(kernel);
     const bool is_small = weights <= std::min(kMostWeights, weights_left);
     if (is_small) weights_left -= weights;
-    choices.push_back(is_small ? reschedule(program, kernel, reverse(kernel).has_value(), target)
-                               : std::nullopt);
+    if (!is_small) {
+      choices.push_back(std::nullopt);
+      continue;
+    }
+    const bool may_reverse = reverse(kernel).has_value();
+    choices.push_back(reschedule(program, kernel, may_reverse, target, rules, instructions));
   }
   return choices;
 }
