@@ -43,6 +43,19 @@ DotShape avx2_dot() {
   return shape;
 }
 
+VectorFunctions neon_functions() { return {{"rescaled_x4", rescaled(4)}}; }
+
+// 32 registers of 4 lanes.
+DotShape neon_dot() {
+  DotShape shape;
+  shape.parts = {{"", loop::kInt8x4, "dot_words", 4}};
+  shape.lanes = {4};
+  shape.weight_alignment = 16;
+  shape.functions = neon_intrinsics();
+  shape.known = neon_functions();
+  return shape;
+}
+
 // 8 vector registers, but the sums are in core registers of even number, of which there are 7.
 DotShape mve_dot() {
   DotShape shape;
@@ -83,6 +96,7 @@ VectorFunctions mve_functions() {
 std::optional<DotShape> dot_shape_of(const Target& target) {
   if (target.features.has_avx512_vnni) return avx512_dot();
   if (target.features.has_avx2) return avx2_dot();
+  if (target.features.has_neon) return neon_dot();
   if (!target.features.has_mve) return std::nullopt;
   DotShape shape = mve_dot();
   shape.known = mve_functions();
@@ -103,6 +117,8 @@ std::optional<TermShape> term_shape_of(const Target& target) {
   } else if (has.has_neon) {
     shape.lanes = {4};
     shape.most_sums = 16;
+    shape.functions = neon_intrinsics();
+    shape.known = neon_functions();
   } else if (has.has_mve) {
     shape.lanes = {4};
     shape.most_vectors = 2;

@@ -30,6 +30,7 @@ Target with_intrinsics(Target target) {
   }
   if (target.features.has_avx2) target.vectors = x86_vectors(target.features.has_avx512_vnni);
   if (target.features.has_mve) target.vectors = mve_vectors();
+  if (target.features.has_neon) target.vectors = neon_vectors();
   if (target.name == "rv32imc") {
     target.block = RegisterBlock{};
     target.packed = PackedBlock{.columns = 3, .unrolled = 4, .registers = {}};
@@ -61,7 +62,8 @@ std::vector<Target> make_targets() {
            {.has_dsp = true, .has_mve = true}),
       make("rv32imc", "RISC-V RV32IMC", {"-march=rv32imc", "-mabi=ilp32", "-O2"},
            {.has_unaligned_access = false, .has_float32 = false}),
-      make("aarch64", "Arm 64 bits (Armv8-A)", {"-march=armv8-a", "-O2", "-ffp-contract=off"},
+      make("aarch64", "Arm 64 bits with dot products (Armv8.2-A)",
+           {"-march=armv8.2-a+dotprod", "-O2", "-ffp-contract=off"},
            {.has_neon = true, .has_long_addresses = true}),
       make("x86-64-v3", "x86-64 with AVX2",
            {"-march=x86-64-v3", "-O2", "-ffp-contract=off", "-Wno-psabi"},

@@ -17,7 +17,7 @@ namespace ingot {
 struct TargetFeatures {
   bool has_dsp = false;   // Arm DSP extension: SMLAD, SXTB16, SSAT ...
   bool has_mve = false;   // Arm M-profile vector extension (Helium)
-  bool has_neon = false;  // Arm Advanced SIMD
+  bool has_neon = false;  // Arm Advanced SIMD, with dot products
   bool has_avx2 = false;
   bool has_avx512_vnni = false;
   bool has_long_multiply = true;  // 32 x 32 -> 64 bits in hardware

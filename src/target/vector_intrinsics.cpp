@@ -23,30 +23,6 @@ constexpr Type kUInt8x4{DType::kUInt8, 4, true};
 
 Expr i32(const Expr& e) { return loop::cast(kInt32, e); }
 
-// Lane by lane: sum + the products of `terms` neighbours of x and w; x is the same in all lanes if
-// it has only those.
-Function dot(std::string name, int64_t lanes, int64_t terms, Type x_type, DType weight) {
-  const Type sum_type{DType::kInt32, lanes};
-  const Type w_type{weight, lanes * terms};
-  const Expr sum = var("sum", sum_type);
-  const Expr x = var("x", x_type);
-  const Expr w = var("w", w_type);
-  std::vector<Expr> results;
-  for (int64_t i = 0; i < lanes; ++i) {
-    Expr total = lane(sum, i);
-    for (int64_t t = 0; t < terms; ++t) {
-      const int64_t from = x_type.lanes == terms ? t : i * terms + t;
-      total = total + i32(lane(x, from)) * i32(lane(w, i * terms + t));
-    }
-    results.push_back(total);
-  }
-  Function f;
-  f.name = std::move(name);
-  f.params = {{"sum", sum_type}, {"x", x_type}, {"w", w_type}};
-  f.result = loop::pack(sum_type, std::move(results));
-  return f;
-}
-
 Function biased() {
   const Expr x = var("x", loop::kInt8x4);
   std::vector<Expr> bytes;
@@ -204,7 +180,29 @@ Function paired() {
 
 }  // namespace
 
-Function x86_rescaled(int64_t lanes) {
+Function lanewise_dot(std::string name, int64_t lanes, int64_t terms, Type x_type, DType weight) {
+  const Type sum_type{DType::kInt32, lanes};
+  const Type w_type{weight, lanes * terms};
+  const Expr sum = var("sum", sum_type);
+  const Expr x = var("x", x_type);
+  const Expr w = var("w", w_type);
+  std::vector<Expr> results;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Expr total = lane(sum, i);
+    for (int64_t t = 0; t < terms; ++t) {
+      const int64_t from = x_type.lanes == terms ? t : i * terms + t;
+      total = total + i32(lane(x, from)) * i32(lane(w, i * terms + t));
+    }
+    results.push_back(total);
+  }
+  Function f;
+  f.name = std::move(name);
+  f.params = {{"sum", sum_type}, {"x", x_type}, {"w", w_type}};
+  f.result = loop::pack(sum_type, std::move(results));
+  return f;
+}
+
+Function rescaled(int64_t lanes) {
   const Type type{DType::kInt32, lanes};
   const Type half{DType::kInt64, lanes / 2};
   std::vector<Expr> words;
@@ -216,6 +214,15 @@ Function x86_rescaled(int64_t lanes) {
     const Expr offset = lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
     words.push_back(loop::cast(kInt32, loop::shr(i64("a") * i64("m") + offset, 32)));
   }
+  Function f;
+  f.name = fmt::format("rescaled_x{}", lanes);
+  f.params = {{"a", type}, {"m", type}, {"low", half}, {"high", half}};
+  f.result = loop::pack(type, std::move(words));
+  f.comment = "the high words of a * m + offset";
+  return f;
+}
+
+Function x86_rescaled(int64_t lanes) {
   const bool is_512 = lanes == 16;
   const std::string p = is_512 ? "_mm512" : "_mm256";
   const auto part = [&](int number, bool low) {
@@ -230,11 +237,7 @@ Function x86_rescaled(int64_t lanes) {
     return fmt::format("{0}_add_epi64({0}_mul_epi32({1}, {2}), ({3}i)%{4})", p, part(1, low),
                        part(2, low), is_512 ? "__m512" : "__m256", low ? 3 : 4);
   };
-  Function f;
-  f.name = fmt::format("rescaled_x{}", lanes);
-  f.params = {{"a", type}, {"m", type}, {"low", half}, {"high", half}};
-  f.result = loop::pack(type, std::move(words));
-  f.comment = "the high words of a * m + offset";
+  Function f = rescaled(lanes);
   f.expression =
       is_512
           ? fmt::format(
@@ -252,7 +255,8 @@ Function x86_rescaled(int64_t lanes) {
 std::vector<Function> avx512_vnni_intrinsics() {
   std::vector<Function> functions = {biased()};
   for (const int64_t lanes : {16, 8, 4}) {
-    Function f = dot(fmt::format("dot_bytes_x{}", lanes), lanes, 4, kUInt8x4, DType::kInt8);
+    Function f =
+        lanewise_dot(fmt::format("dot_bytes_x{}", lanes), lanes, 4, kUInt8x4, DType::kInt8);
     const int64_t bits = 32 * lanes;
     const std::string prefix = bits == 128 ? "_mm" : fmt::format("_mm{}", bits);
     f.comment = "to each lane of sum, the products of the bytes of x and of its four of w";
@@ -275,8 +279,8 @@ std::vector<Function> avx2_intrinsics() {
     functions.push_back(pairs(fmt::format("low_pairs_x{}", lanes), lanes, 0, spread + "%1))"));
     functions.push_back(
         pairs(fmt::format("high_pairs_x{}", lanes), lanes, 2, spread + "(%1 >> 16)))"));
-    Function f = dot(fmt::format("dot_pairs_x{}", lanes), lanes, 2, {DType::kInt16, 2 * lanes},
-                     DType::kInt16);
+    Function f = lanewise_dot(fmt::format("dot_pairs_x{}", lanes), lanes, 2,
+                              {DType::kInt16, 2 * lanes}, DType::kInt16);
     f.comment = "to each lane of sum, the products of its two of x and of w";
     f.expression = fmt::format(
         "(int32x{0}){1}_add_epi32((__m{2}i)%1, {1}_madd_epi16((__m{2}i)%2, (__m{2}i)%3))", lanes,

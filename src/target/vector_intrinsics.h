@@ -3,6 +3,7 @@
 // their meaning as body, and the words of the compilers' headers for loads, stores and the like.
 // Names end in _xN where there is one for each number N of 32-bit lanes.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "loop/program.h"
@@ -19,10 +20,21 @@ std::vector<loop::Function> avx2_intrinsics();
 // requantisation of four lanes: high_product_x4, shifted_x4, shifted_up_x4.
 std::vector<loop::Function> mve_intrinsics();
 
-// rescaled_xN for 8 or 16 lanes: the high words of a * m + offset, whose lanes are in two halves.
+// Arm Advanced SIMD with dot products: dot_words_x4 (SDOT), rescaled_x4.
+std::vector<loop::Function> neon_intrinsics();
+
+// Their meaning, without a spelling. Lane by lane, sum + the products of `terms` neighbours of x
+// and w; x is the same in all lanes if it has only those.
+loop::Function lanewise_dot(std::string name, int64_t lanes, int64_t terms, loop::Type x_type,
+                            DType weight);
+// rescaled_xN: the high words of a * m + offset, whose lanes are in two halves.
+loop::Function rescaled(int64_t lanes);
+
+// For 8 or 16 lanes.
 loop::Function x86_rescaled(int64_t lanes);
 
 VectorExtension x86_vectors(bool has_avx512);
 VectorExtension mve_vectors();
+VectorExtension neon_vectors();
 
 }  // namespace ingot
