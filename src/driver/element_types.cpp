@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "ops/rules.h"
@@ -32,6 +33,13 @@ Op with_attributes(Op op, int64_t rank) {
     pad->after = zeros;
   }
   if (auto* reduce = std::get_if<Reduce>(&op)) reduce->axes = {0};
+  if (auto* slice = std::get_if<Slice>(&op)) {
+    *slice = {zeros, Shape(zeros.size(), 1), Shape(zeros.size(), 1)};
+  }
+  if (auto* transpose = std::get_if<Transpose>(&op)) {
+    transpose->permutation = zeros;
+    std::iota(transpose->permutation.begin(), transpose->permutation.end(), 0);
+  }
   if (auto* reshape = std::get_if<Reshape>(&op)) reshape->shape = Shape(zeros.size(), 1);
   return op;
 }

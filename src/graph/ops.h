@@ -269,9 +269,54 @@ struct Copy {
   bool operator==(const Copy&) const = default;
 };
 
-using Op =
-    std::variant<Conv2D, DepthwiseConv2D, FullyConnected, Pool2D, Binary, Unary, Clamp, Requantize,
-                 Quantize, Dequantize, Pad, Reduce, Reshape, Concat, Softmax, Copy>;
+// Every stride-th element of x from `begin` on, `size` of them in each dimension. Strides are not
+// 0; below 0 they go backwards. One number per dimension of x.
+struct Slice {
+  std::vector<int64_t> begin;
+  std::vector<int64_t> size;
+  std::vector<int64_t> strides;
+
+  static constexpr std::string_view name = "slice";
+  static const OpRules rules;
+  static void fields(auto& self, auto visit) {
+    visit("begin", self.begin);
+    visit("size", self.size);
+    visit("strides", self.strides);
+  }
+  bool operator==(const Slice&) const = default;
+};
+
+// Dimension d of y is dimension permutation[d] of x.
+struct Transpose {
+  std::vector<int64_t> permutation;
+
+  static constexpr std::string_view name = "transpose";
+  static const OpRules rules;
+  static void fields(auto& self, auto visit) { visit("permutation", self.permutation); }
+  bool operator==(const Transpose&) const = default;
+};
+
+// Each cell of y is the nearest one of x, along the two spatial dimensions of an NHWC tensor.
+struct ResizeNearest {
+  int64_t height = 1;
+  int64_t width = 1;
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+
+  static constexpr std::string_view name = "resize_nearest";
+  static const OpRules rules;
+  static void fields(auto& self, auto visit) {
+    visit("height", self.height);
+    visit("width", self.width);
+    visit("align_corners", self.align_corners);
+    visit("half_pixel_centers", self.half_pixel_centers);
+  }
+  bool operator==(const ResizeNearest&) const = default;
+};
+
+using Op = std::variant<Conv2D, DepthwiseConv2D, FullyConnected, Pool2D, Binary, Unary, Clamp,
+                        Requantize, Quantize, Dequantize, Pad, Reduce, Reshape, Concat, Softmax,
+                        Copy, Slice, Transpose, ResizeNearest>;
 
 inline std::string_view name_of(const Op& op) {
   return std::visit([](const auto& o) { return o.name; }, op);

@@ -115,8 +115,8 @@ class ProgramBuilder {
     program_.buffers.push_back(std::move(b));
   }
 
-  // A piece in place inside an arena buffer is tied to it; inside a caller's output it is part of
-  // that output and needs no buffer. Offsets of pieces within pieces add up.
+  // A piece in place inside an arena buffer is tied to it; inside a caller's buffer it is part of
+  // that and needs no buffer. Offsets of pieces within pieces add up.
   void tie_pieces() {
     std::map<int64_t, int64_t> group_of_root;
     for (size_t h = 0; h < places_.homes.size(); ++h) {
@@ -137,16 +137,16 @@ class ProgramBuilder {
       // A piece need not start at a multiple of more than its element.
       buffer(h).alignment = size_in_bytes(buffer(h).dtype);
     }
-    std::set<std::string> inside_outputs;
+    std::set<std::string> inside_ports;
     for (const auto& [h, place] : inside_) {
-      if (is_output(place.first)) inside_outputs.insert(buffer_of_home_[h]);
+      if (!is_in_arena(place.first)) inside_ports.insert(buffer_of_home_[h]);
     }
     std::erase_if(program_.buffers,
-                  [&](const loop::Buffer& b) { return inside_outputs.contains(b.name); });
+                  [&](const loop::Buffer& b) { return inside_ports.contains(b.name); });
   }
 
-  bool is_output(int64_t home) const {
-    return places_.homes[static_cast<size_t>(home)].kind == HomeKind::kOutput;
+  bool is_in_arena(int64_t home) const {
+    return places_.homes[static_cast<size_t>(home)].kind == HomeKind::kArena;
   }
 
   loop::Buffer& buffer(size_t h) {
@@ -171,7 +171,7 @@ class ProgramBuilder {
     const auto place = inside_.find(static_cast<size_t>(h));
     if (place != inside_.end()) {
       const auto& [root, offset] = place->second;
-      if (is_output(root)) {
+      if (!is_in_arena(root)) {
         return {buffer_of_home_[static_cast<size_t>(root)],
                 offset / size_in_bytes(graph_[id].type.dtype)};
       }

@@ -80,6 +80,17 @@ const PrepareCase kPrepareCases[] = {
      "b: int8[1,2] scale 0.5 zero_point 1 = requantize() x\n"
      "a/copy1: int8[1,2] scale 0.5 zero_point 1 = requantize() a\n"
      "y: int8[1,4] scale 0.5 zero_point 1 = concat(axis=1) a/copy1, b\noutput y\n"},
+    {"a slice in place is nobody's output or piece",
+     "x: int8[4,2] = input\n"
+     "s: int8[1,2] = slice(begin={1,0}, size={1,2}, strides={1,1}) x\n"
+     "t: int8[1,2] = slice(begin={2,0}, size={1,2}, strides={1,1}) x\n"
+     "y: int8[1,4] = concat(axis=1) s, s\noutput t\noutput y\n",
+     "x: int8[4,2] = input\n"
+     "s: int8[1,2] = slice(begin={1,0}, size={1,2}, strides={1,1}) x\n"
+     "t: int8[1,2] = slice(begin={2,0}, size={1,2}, strides={1,1}) x\n"
+     "s/copy2: int8[1,2] = copy s\ns/copy3: int8[1,2] = copy s\n"
+     "y: int8[1,4] = concat(axis=1) s/copy2, s/copy3\nt/copy1: int8[1,2] = copy t\n"
+     "output t/copy1\noutput y\n"},
     {"pieces that do not lie one behind the other are their kernel's business",
      "x: int8[2,2] = input\ny: int8[2,4] = concat(axis=1) x, x\noutput y\n", ""},
 };
@@ -114,6 +125,39 @@ std::string homes_of(const Graph& graph) {
     text += "\n";
   }
   return text;
+}
+
+TEST(FindPlaces, SlicesInPlace) {
+  const Graph graph = graph_of(
+      "x: int16[4,2,3] = input\n"
+      "a: int16[2,2,3] = slice(begin={1,0,0}, size={2,2,3}, strides={1,1,1}) x\n"
+      "t: int16[2,2,3] = clamp(high=9) a\n"
+      "b: int16[1,2,3] = slice(begin={1,0,0}, size={1,2,3}, strides={1,1,1}) t\n"
+      "c: int16[1,1,2] = slice(begin={0,1,1}, size={1,1,2}, strides={1,1,1}) b\n"
+      "d: int16[2,1,3] = slice(begin={0,1,0}, size={2,1,3}, strides={1,1,1}) t\n"
+      "e: int16[1,2,3] = slice(begin={0,1,0}, size={1,2,3}, strides={1,-1,1}) t\n"
+      "f: int16[1,1,2] = clamp(high=8) c\n"
+      "g: int16[2,1,3] = clamp(high=8) d\n"
+      "h: int16[1,2,3] = clamp(high=8) e\n"
+      "output f\noutput g\noutput h\n");
+  // d and e are copied: their elements do not lie one behind the other.
+  EXPECT_EQ(homes_of(graph),
+            "x input 0\nf output 0\ng output 1\nh output 2\na arena in x +12\nt arena\n"
+            "b arena in t +12\nc arena in b +8\nd arena\ne arena\n");
+}
+
+// Pieces live apart, and nothing says which of them a slice of the whole needs.
+TEST(FindPlaces, NoSlicesOfConcatenationsAndConstants) {
+  const Graph graph = graph_of(
+      "x: int8[1,2] = input\nk: int8[2,2] = const {1,2,3,4}\n"
+      "a: int8[1,2] = clamp(high=5) x\nb: int8[1,2] = clamp(high=4) x\n"
+      "w: int8[1,4] = concat(axis=1) a, b\n"
+      "s: int8[1,3] = slice(begin={0,1}, size={1,3}, strides={1,1}) w\n"
+      "t: int8[1,2] = slice(begin={1,0}, size={1,2}, strides={1,1}) k\n"
+      "y: int8[1,3] = clamp(high=3) s\nz: int8[1,2] = clamp(high=3) t\noutput y\noutput z\n");
+  EXPECT_EQ(homes_of(graph),
+            "x input 0\ny output 0\nz output 1\nk constant\na arena in w +0\nb arena in w +2\n"
+            "w arena\ns arena\nt arena\n");
 }
 
 TEST(FindPlaces, HomesOfValues) {

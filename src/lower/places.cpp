@@ -11,6 +11,20 @@ namespace {
 
 size_t index_of(ValueId id) { return static_cast<size_t>(id.index); }
 
+// The place of a slice's first element among those of x, if all of them lie one behind the other:
+// one index of the outer dimensions, a run of the next one, all of the inner ones.
+std::optional<int64_t> first_of_run(const Slice& slice, const Shape& x) {
+  int64_t first = 0;
+  bool is_one_index = true;
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (slice.size[d] > 1 && slice.strides[d] != 1) return std::nullopt;
+    if (!is_one_index && slice.size[d] != x[d]) return std::nullopt;
+    is_one_index = is_one_index && slice.size[d] == 1;
+    first = first * x[d] + slice.begin[d];
+  }
+  return first;
+}
+
 class PlaceFinder {
  public:
   explicit PlaceFinder(const Graph& graph) : graph_(graph), same_(same_bytes(graph)) {}
@@ -25,11 +39,15 @@ class PlaceFinder {
       add_home({HomeKind::kOutput, graph_.outputs[i], static_cast<int64_t>(i)});
     }
     add_other_homes();
-    for (const Node& node : graph_.nodes) {
+    const std::vector<std::optional<int64_t>> views = views_of(graph_, same_);
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
       const bool contiguous = node.as<Concat>() && is_contiguous_concat(graph_, node);
-      CHECK(node.epilogue.empty() || (!contiguous && !node.as<Reshape>()));
+      const bool names_bytes = contiguous || views[n] || node.as<Reshape>();
+      CHECK(node.epilogue.empty() || !names_bytes);
       if (contiguous) place_pieces(node);
-      places_.needs_kernel.push_back(!contiguous && !node.as<Reshape>());
+      if (views[n]) place_inside(node.outputs[0], home_index(node.inputs[0]), *views[n]);
+      places_.needs_kernel.push_back(!names_bytes);
     }
     return std::move(places_);
   }
@@ -58,13 +76,17 @@ class PlaceFinder {
     const int64_t whole = home_index(node.outputs.at(0));
     int64_t offset = 0;
     for (const ValueId piece : node.inputs) {
-      const int64_t index = home_index(piece);
-      Home& home = places_.homes.at(static_cast<size_t>(index));
-      CHECK(home.kind == HomeKind::kArena && home.parent < 0 && index != whole);
-      home.parent = whole;
-      home.offset_bytes = offset;
+      place_inside(piece, whole, offset);
       offset += graph_[piece].type.size_bytes();
     }
+  }
+
+  void place_inside(ValueId piece, int64_t whole, int64_t offset) {
+    const int64_t index = home_index(piece);
+    Home& home = places_.homes.at(static_cast<size_t>(index));
+    CHECK(home.kind == HomeKind::kArena && home.parent < 0 && index != whole);
+    home.parent = whole;
+    home.offset_bytes = offset;
   }
 
   const Graph& graph_;
@@ -87,6 +109,10 @@ class Preparer {
     for (const ValueId id : graph_.inputs) take(id);
     for (size_t v = 0; v < graph_.values.size(); ++v) {
       if (graph_.values[v].is_constant()) take({static_cast<int32_t>(v)});
+    }
+    const std::vector<std::optional<int64_t>> views = views_of(graph_, same_);
+    for (size_t n = 0; n < views.size(); ++n) {
+      if (views[n]) take(graph_.nodes[n].outputs[0]);
     }
     std::vector<Node> copies = separate_outputs();
     separate_pieces();
@@ -157,7 +183,7 @@ class Preparer {
   Graph graph_;
   std::vector<ValueId> same_;
   std::vector<bool>
-      taken_;  // by representative: an input, an output, a constant or a piece already
+      taken_;  // by representative: an input, an output, a constant, a view or a piece already
   int64_t num_copies_ = 0;
 };
 
@@ -177,6 +203,27 @@ bool is_contiguous_concat(const Graph& graph, const Node& node) {
   const Shape& shape = graph[node.outputs.at(0)].type.shape;
   return std::all_of(shape.begin(), shape.begin() + axis,
                      [](int64_t extent) { return extent == 1; });
+}
+
+std::vector<std::optional<int64_t>> views_of(const Graph& graph, const std::vector<ValueId>& same) {
+  std::vector<bool> is_copied_from(graph.values.size(), false);  // by representative
+  const auto mark = [&](ValueId id) { is_copied_from[index_of(same[index_of(id)])] = true; };
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    if (graph.values[v].is_constant()) mark({static_cast<int32_t>(v)});
+  }
+  for (const Node& node : graph.nodes) {
+    if (node.as<Concat>() && is_contiguous_concat(graph, node)) mark(node.outputs.at(0));
+  }
+  std::vector<std::optional<int64_t>> views(graph.nodes.size());
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    if (!node.as<Slice>()) continue;
+    const ValueId x = node.inputs.at(0);
+    if (is_copied_from[index_of(same[index_of(x)])]) continue;
+    const std::optional<int64_t> first = first_of_run(*node.as<Slice>(), graph[x].type.shape);
+    if (first) views[n] = *first * size_in_bytes(graph[x].type.dtype);
+  }
+  return views;
 }
 
 Places find_places(const Graph& graph) { return PlaceFinder(graph).run(); }

@@ -210,7 +210,10 @@ Channels of_op(const Op& op, const std::vector<Known>& inputs, const TensorType&
   if (const auto* concat = std::get_if<Concat>(&op)) return of_concat(*concat, inputs, y, rounding);
   if (std::holds_alternative<Reshape>(op)) return regroup(x.channels, last_extent(y));
   // The maximum of elements of an interval, and their rounded average, lie in it.
-  if (std::holds_alternative<Copy>(op) || std::holds_alternative<Pool2D>(op)) return x.channels;
+  if (std::holds_alternative<Copy>(op) || std::holds_alternative<Pool2D>(op) ||
+      std::holds_alternative<ResizeNearest>(op)) {
+    return x.channels;
+  }
   return whole_range(y);
 }
 

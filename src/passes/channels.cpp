@@ -56,7 +56,7 @@ Tie tie_of(const Graph& graph, const Node& node, size_t input) {
   }
   if (node.as<FullyConnected>()) return Tie::kWeighted;
   if (x.rank() == 0) return Tie::kWhole;
-  if (node.as<Softmax>()) return Tie::kWhole;
+  if (node.as<Softmax>() || node.as<Slice>() || node.as<Transpose>()) return Tie::kWhole;
   if (node.as<Binary>()) return last_extent(x) == last_extent(y) ? Tie::kTied : Tie::kWhole;
   if (const auto* reduce = node.as<Reduce>()) {
     return reduces_channels(*reduce, x) ? Tie::kWhole : Tie::kTied;

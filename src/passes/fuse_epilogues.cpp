@@ -16,7 +16,8 @@ constexpr size_t kMostSteps = 16;
 
 bool can_carry_steps(const Node& node) {
   return node.outputs.size() == 1 && !node.as<Reshape>() && !node.as<Concat>() &&
-         !node.as<Copy>() && !node.as<Pad>();
+         !node.as<Copy>() && !node.as<Pad>() && !node.as<Slice>() && !node.as<Transpose>() &&
+         !node.as<ResizeNearest>();
 }
 
 class Fuser {

@@ -147,9 +147,51 @@ std::vector<OneNode> reduce_cases() {
   return cases;
 }
 
+namespace {
+
+// Some part of each dimension, forwards or backwards.
+Slice random_slice(Random& random, const Shape& shape) {
+  Slice slice;
+  for (const int64_t extent : shape) {
+    const int64_t begin = random.integer(0, extent - 1);
+    const bool backwards = random.chance(1, 3);
+    const int64_t stride = (backwards ? -1 : 1) * random.integer(1, 3);
+    const int64_t left = backwards ? begin : extent - 1 - begin;
+    slice.begin.push_back(begin);
+    slice.strides.push_back(stride);
+    slice.size.push_back(random.integer(1, left / std::abs(stride) + 1));
+  }
+  return slice;
+}
+
+Transpose random_transpose(Random& random, const Shape& shape) {
+  Transpose transpose;
+  for (int64_t d = 0; d < std::ssize(shape); ++d) {
+    const auto place = random.integer(0, d);
+    transpose.permutation.insert(transpose.permutation.begin() + place, d);
+  }
+  return transpose;
+}
+
+// By whole factors, which all rounding of places agrees on unless corners are aligned.
+std::vector<OneNode> resize_cases(Random& random) {
+  std::vector<OneNode> cases;
+  for (int64_t n = 0; n < 24; ++n) {
+    const TensorType x = random_type(random, {1 + n % 2, 6, 4, random.integer(1, 3)});
+    ResizeNearest resize;
+    resize.height = std::vector<int64_t>{1, 2, 3, 6, 12, 18}[static_cast<size_t>(n % 6)];
+    resize.width = std::vector<int64_t>{1, 2, 4, 8}[static_cast<size_t>(n % 4)];
+    resize.half_pixel_centers = n >= 12;
+    cases.push_back(one_input(random, resize, x, x));
+  }
+  return cases;
+}
+
+}  // namespace
+
 std::vector<OneNode> move_cases() {
   Random random(65);
-  std::vector<OneNode> cases;
+  std::vector<OneNode> cases = resize_cases(random);
   for (int64_t n = 0; n < 50; ++n) {
     const TensorType x = random_type(random, random_shape(random, n % 5));
     Shape shape = x.shape;
@@ -157,6 +199,8 @@ std::vector<OneNode> move_cases() {
     if (n % 2 == 0) shape = {x.num_elements()};
     cases.push_back(one_input(random, Reshape{shape}, x, x));
     cases.push_back(one_input(random, Copy{}, x, x));
+    cases.push_back(one_input(random, random_slice(random, x.shape), x, x));
+    cases.push_back(one_input(random, random_transpose(random, x.shape), x, x));
   }
   return cases;
 }

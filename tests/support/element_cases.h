@@ -13,7 +13,7 @@ std::vector<OneNode> binary_cases();
 std::vector<OneNode> elementwise_cases();  // unary, clamp, requantize, quantize, dequantize
 std::vector<OneNode> pad_cases();
 std::vector<OneNode> reduce_cases();
-std::vector<OneNode> move_cases();  // reshape, copy
+std::vector<OneNode> move_cases();  // reshape, copy, slice, transpose, resize_nearest
 std::vector<OneNode> concat_cases();
 std::vector<OneNode> softmax_cases();
 

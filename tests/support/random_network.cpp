@@ -189,6 +189,38 @@ class RandomNetwork {
     }
   }
 
+  // A part of x, or x in another order.
+  int64_t move(int64_t x) {
+    const Shape own = shape(x);
+    if (own.empty()) return -1;
+    const int64_t axis = random_.integer(0, std::ssize(own) - 1);
+    const int64_t extent = own[static_cast<size_t>(axis)];
+    switch (random_.integer(0, 3)) {
+      case 0: {
+        std::vector<int64_t> order;
+        for (int64_t d = 0; d < std::ssize(own); ++d) {
+          order.insert(order.begin() + random_.integer(0, d), d);
+        }
+        return writer().transpose(name(), x, order);
+      }
+      case 1: {
+        std::vector<int64_t> begin(own.size(), 0);
+        std::vector<int64_t> size(own.size(), -1);
+        begin[static_cast<size_t>(axis)] = random_.integer(0, extent - 1);
+        return writer().slice(name(), x, begin, size);
+      }
+      case 2: {
+        // A part of each, the others left to be read later.
+        const int64_t count = extent % 2 == 0 ? 2 : extent % 3 == 0 ? 3 : 1;
+        const std::vector<int64_t> parts = writer().split(name(), x, axis, count);
+        values_.insert(values_.end(), parts.begin(), parts.end() - 1);
+        return parts.back();
+      }
+      default:
+        return is_image(x) ? writer().resize_nearest_neighbor(name(), x, 2 * own[1], own[2]) : -1;
+    }
+  }
+
   int64_t concatenation(int64_t x) {
     const Shape own = shape(x);
     if (own.empty()) return -1;
@@ -297,7 +329,7 @@ class RandomNetwork {
     } else if (kind == 11) {
       y = random_.chance(1, 2) ? pad(x) : mean(x);
     } else if (kind == 12) {
-      y = view(x);
+      y = random_.chance(1, 2) ? view(x) : move(x);
     } else if (kind == 13) {
       y = concatenation(x);
     } else if (kind >= 14) {

@@ -141,6 +141,21 @@ class TfliteWriter {
   int64_t expand_dims(const std::string& name, int64_t x, int64_t axis);
   int64_t concatenation(const std::string& name, const std::vector<int64_t>& inputs, int64_t axis,
                         const MaybeQuantization& result = std::nullopt);
+  // A size of -1: all that is left.
+  int64_t slice(const std::string& name, int64_t x, const std::vector<int64_t>& begin,
+                const std::vector<int64_t>& size);
+  // `shape` is that of the result; `options` has the masks.
+  int64_t strided_slice(const std::string& name, int64_t x, const std::vector<int64_t>& begin,
+                        const std::vector<int64_t>& end, const std::vector<int64_t>& strides,
+                        const Shape& shape, const format::StridedSliceOptionsT& options = {});
+  // Parts are called name/0, name/1 ... Sizes: one per part (SPLIT_V), or none for `parts` equal
+  // ones (SPLIT).
+  std::vector<int64_t> split(const std::string& name, int64_t x, int64_t axis, int64_t parts,
+                             const std::vector<int64_t>& sizes = {});
+  std::vector<int64_t> unpack(const std::string& name, int64_t x, int64_t axis);
+  int64_t transpose(const std::string& name, int64_t x, const std::vector<int64_t>& permutation);
+  int64_t resize_nearest_neighbor(const std::string& name, int64_t x, int64_t height, int64_t width,
+                                  bool align_corners = false, bool half_pixel_centers = false);
   // The results of these three have the quantisation the format prescribes for their type.
   int64_t softmax(const std::string& name, int64_t x, float beta = 1.0F);
   int64_t logistic(const std::string& name, int64_t x);

@@ -229,8 +229,21 @@ bool OperatorReader::emit(Op op, const std::vector<int64_t>& positions,
         fmt::format("the fused activation {} is not supported for {}",
                     name.empty() ? "of an unknown kind" : name, print_plain(output_type())));
   }
-  const std::vector<ValueId> inputs = values(positions);
-  const int64_t output = op_.outputs[0];
+  return emit_to(op_.outputs[0], std::move(op), values(positions));
+}
+
+bool OperatorReader::emit_chain(Op first, const std::vector<int64_t>& positions, Op second) {
+  return emit_chain_to(op_.outputs[0], std::move(first), values(positions), "/pre_activation",
+                       std::move(second));
+}
+
+bool OperatorReader::emit_part(int64_t output, int64_t x, Op first, std::optional<Op> second) {
+  const int64_t tensor = op_.outputs.at(static_cast<size_t>(output));
+  if (!second) return emit_to(tensor, std::move(first), values({x}));
+  return emit_chain_to(tensor, std::move(first), values({x}), "/part", *std::move(second));
+}
+
+bool OperatorReader::emit_to(int64_t output, Op op, const std::vector<ValueId>& inputs) {
   if (!builder_.append(op_, std::move(op), inputs, builder_.value_of(output),
                        builder_.tensor(output).name)) {
     return false;
@@ -239,11 +252,10 @@ bool OperatorReader::emit(Op op, const std::vector<int64_t>& positions,
   return true;
 }
 
-bool OperatorReader::emit_chain(Op first, const std::vector<int64_t>& positions, Op second) {
-  const std::vector<ValueId> inputs = values(positions);
-  const int64_t output = op_.outputs[0];
+bool OperatorReader::emit_chain_to(int64_t output, Op first, const std::vector<ValueId>& inputs,
+                                   const std::string& suffix, Op second) {
   const std::string& name = builder_.tensor(output).name;
-  const ValueId inner = builder_.inner_value(output, "/pre_activation", output_type());
+  const ValueId inner = builder_.inner_value(output, suffix, builder_.tensor(output).type);
   if (!builder_.append(op_, std::move(first), inputs, inner, name) ||
       !builder_.append(op_, std::move(second), {inner}, builder_.value_of(output), name)) {
     return false;

@@ -64,6 +64,7 @@ class OperatorReader {
 
   const Operator& op() const { return op_; }
   int64_t num_inputs() const { return static_cast<int64_t>(op_.inputs.size()); }
+  int64_t num_outputs() const { return static_cast<int64_t>(op_.outputs.size()); }
   bool has_input(int64_t i) const {
     return i < num_inputs() && op_.inputs[static_cast<size_t>(i)] >= 0;
   }
@@ -111,6 +112,8 @@ class OperatorReader {
             format::Activation activation = format::Activation::NONE);
   // The same with another operator behind the first, through a value of the output's type.
   bool emit_chain(Op first, const std::vector<int64_t>& positions, Op second);
+  // One of several outputs, of input `x`: `first`, and `second` behind it if there is one.
+  bool emit_part(int64_t output, int64_t x, Op first, std::optional<Op> second = std::nullopt);
 
  private:
   bool has_options() const {
@@ -128,6 +131,9 @@ class OperatorReader {
            malformed("its options list " + std::to_string(length) + " dimensions");
   }
   std::vector<ValueId> values(const std::vector<int64_t>& positions);
+  bool emit_to(int64_t output, Op op, const std::vector<ValueId>& inputs);
+  bool emit_chain_to(int64_t output, Op first, const std::vector<ValueId>& inputs,
+                     const std::string& suffix, Op second);
 
   GraphBuilder& builder_;
   const Operator& op_;

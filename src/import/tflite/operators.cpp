@@ -10,6 +10,8 @@
 #include <limits>
 #include <numeric>
 
+#include "import/tflite/moves.h"
+
 namespace ingot::tflite {
 namespace {
 
@@ -329,11 +331,18 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {BuiltinOperator::SOFTMAX, 1, 1, read_softmax},
     {BuiltinOperator::TANH, 1, 1, read_unary<Unary::Kind::kTanh>},
     {BuiltinOperator::PAD, 2, 2, read_pad},
+    {BuiltinOperator::TRANSPOSE, 2, 2, read_transpose},
     {BuiltinOperator::MEAN, 2, 2, read_mean},
     {BuiltinOperator::SUB, 2, 2, read_binary<format::SubOptions, Binary::Kind::kSub>},
     {BuiltinOperator::SQUEEZE, 1, 1, read_squeeze},
+    {BuiltinOperator::STRIDED_SLICE, 4, 4, read_strided_slice},
+    {BuiltinOperator::SPLIT, 2, 2, read_split, true},
     {BuiltinOperator::PADV2, 3, 3, read_pad},
+    {BuiltinOperator::SLICE, 3, 3, read_slice},
     {BuiltinOperator::EXPAND_DIMS, 2, 2, read_expand_dims},
+    {BuiltinOperator::UNPACK, 1, 1, read_unpack, true},
+    {BuiltinOperator::RESIZE_NEAREST_NEIGHBOR, 2, 2, read_resize_nearest_neighbor},
+    {BuiltinOperator::SPLIT_V, 3, 3, read_split_v, true},
     {BuiltinOperator::QUANTIZE, 1, 1, read_quantize},
 });
 
@@ -344,9 +353,8 @@ const OperatorRow* find_row(BuiltinOperator code) {
 
 // Whether the operator has the inputs and outputs of its row; a diagnostic if not.
 bool has_arity(OperatorReader& reader, const OperatorRow& row) {
-  if (reader.op().outputs.size() != 1) {
-    return reader.malformed(
-        fmt::format("it has {} outputs instead of 1", reader.op().outputs.size()));
+  if (reader.num_outputs() != 1 && (!row.has_many_outputs || reader.num_outputs() == 0)) {
+    return reader.malformed(fmt::format("it has {} outputs instead of 1", reader.num_outputs()));
   }
   if (reader.num_inputs() > row.most_inputs) {
     return reader.malformed(fmt::format("it has {} inputs, at most {} make sense",

@@ -15,6 +15,7 @@ struct OperatorRow {
   int64_t most_inputs;
   // Reads the attributes and emits what computes the output; false after a diagnostic.
   bool (*read)(OperatorReader& reader);
+  bool has_many_outputs = false;  // any number; else one
 };
 
 // By code, ascending.
