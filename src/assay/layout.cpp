@@ -24,20 +24,22 @@ void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
   }
 }
 
+// Parts live as long as the whole.
 void stretch_parts(Layout& layout) {
-  std::map<int64_t, std::vector<size_t>> groups;
-  for (size_t i = 0; i < layout.lives.size(); ++i) {
-    groups[layout.lives[i].buffer->tie_group].push_back(i);
-    layout.parts.push_back({i});
-  }
-  groups.erase(-1);
-  for (const auto& [group, members] : groups) {
+  std::map<int64_t, std::vector<size_t>> units;
+  for (size_t i = 0; i < layout.lives.size(); ++i) units[layout.lives[i].unit].push_back(i);
+  layout.parts.resize(layout.lives.size());
+  layout.kin.resize(layout.lives.size());
+  for (const auto& [unit, members] : units) {
     for (const size_t whole : members) {
+      const Life& w = layout.lives[whole];
       for (const size_t part : members) {
-        Life& life = layout.lives[part];
-        if (part == whole || !contains(*layout.lives[whole].buffer, *life.buffer)) continue;
+        Life& p = layout.lives[part];
+        if (p.first_byte() < w.end_byte() && w.first_byte() < p.end_byte())
+          layout.kin[whole].push_back(part);
+        if (p.first_byte() < w.first_byte() || p.end_byte() > w.end_byte()) continue;
         layout.parts[whole].push_back(part);
-        if (life.begin < life.end) life.end = std::max(life.end, layout.lives[whole].end);
+        if (p.begin < p.end) p.end = std::max(p.end, w.end);
       }
     }
   }
@@ -85,7 +87,8 @@ void find_lives(Layout& layout, const Loops& loops) {
          .region = is_planned ? &region->second : nullptr,
          .begin = is_input ? 0 : INT64_MAX,
          .end = is_input ? 1 : 0,
-         .is_kept = is_callers(b) && !(is_input && says(options["reuse_inputs"]))});
+         .is_kept = is_callers(b) && !(is_input && says(options["reuse_inputs"])),
+         .unit = b.tie_group < 0 ? -1 - std::ssize(layout.lives) : b.tie_group});
   }
   for (size_t c = 0; c < spans.size(); ++c) {
     std::map<size_t, Use> uses;
@@ -111,11 +114,11 @@ void find_lives(Layout& layout, const Loops& loops) {
 
 // Places of buffers, and with them how large the memories are.
 void check_places(Layout& layout) {
-  std::map<std::string, std::pair<std::string, uint64_t>> units;  // where they begin
+  std::map<int64_t, std::pair<Region*, uint64_t>> units;  // where they begin
   for (const Life& life : layout.lives) {
     if (life.region == nullptr) continue;
     const Buffer& b = *life.buffer;
-    Region& region = layout.regions.at(b.pool);
+    Region& region = *life.region;
     const Element* own = region.port ? region.port->element : b.element;
     const std::string placed = layout.json["options"]["places"][b.tensor].text();
     refuse_if(!b.pool.empty() && b.kind != "arena" && !region.port,
@@ -130,65 +133,66 @@ void check_places(Layout& layout) {
               {b.name, " is misaligned"});
     region.bytes = std::max(region.bytes, *b.offset_bytes + b.size_bytes);
     region.alignment = std::max(region.alignment, b.alignment);
-    const std::pair begin(
-        b.pool, static_cast<uint64_t>(*b.offset_bytes) - static_cast<uint64_t>(begin_in_unit(b)));
-    refuse_if(units.emplace(unit_of(b), begin).first->second != begin,
+    const std::pair begin(life.region, static_cast<uint64_t>(*b.offset_bytes) -
+                                           static_cast<uint64_t>(b.tie_offset_bytes));
+    refuse_if(units.emplace(life.unit, begin).first->second != begin,
               {b.name, " and others are tied, but not at their distance"});
   }
 }
 
 Json number(int64_t n) { return {static_cast<double>(n)}; }
 
+Json memory_of(const Region& region, const std::string& name, const std::string& kind) {
+  JsonObject memory = {{"name", {name}},
+                       {"kind", {kind}},
+                       {"bytes", number(region.bytes)},
+                       {"alignment", number(region.alignment)},
+                       {"capacity_bytes", {}}};
+  if (kind == "pool") memory["capacity_bytes"] = number(region.most_bytes);
+  return {memory};
+}
+
 void check_memories(const Layout& layout) {
-  const JsonArray& pools = layout.json["options"]["pools"].array();
-  const auto memory_of = [&](const std::string& name, const char* kind, const Json& capacity) {
-    const Region& region = layout.regions.at(name);
-    return Json{JsonObject{{"name", {name.empty() ? "arena" : name}},
-                           {"kind", {std::string(kind)}},
-                           {"bytes", number(region.bytes)},
-                           {"alignment", number(region.alignment)},
-                           {"capacity_bytes", capacity}}};
-  };
-  JsonArray memory = {memory_of("", "arena", {})};
-  for (const Json& pool : pools) {
-    memory.push_back(memory_of(pool["name"].text(), "pool", pool["capacity_bytes"]));
+  const Region& arena = layout.regions.at("");
+  JsonArray memory = {memory_of(arena, "arena", "arena")};
+  for (const Json& pool : layout.json["options"]["pools"].array()) {
+    const std::string name = pool["name"].text();
+    memory.push_back(memory_of(layout.regions.at(name), name, "pool"));
   }
-  JsonObject expected = {{"arena_bytes", number(layout.regions.at("").bytes)},
-                         {"arena_alignment", number(layout.regions.at("").alignment)}};
-  if (!pools.empty() || !layout.json["memory"].is_null()) expected["memory"] = {memory};
+  JsonObject expected = {{"arena_bytes", number(arena.bytes)},
+                         {"arena_alignment", number(arena.alignment)}};
+  if (memory.size() > 1 || !layout.json["memory"].is_null()) expected["memory"] = {memory};
   expect_same(layout.json, {expected}, "the program");
 }
 
+Json buffer_of(const Life& life) {
+  const Buffer& b = *life.buffer;
+  const Buffer* port = life.region->port;
+  JsonObject buffer = {{"name", {b.name}},
+                       {"tensor", {b.tensor}},
+                       {"size_bytes", number(b.size_bytes)},
+                       {"alignment", number(b.alignment)},
+                       {"first", number(life.begin)},
+                       {"last", number(life.end)},
+                       {"offset_bytes", number(*b.offset_bytes)}};
+  for (const char* absent : {"pool", "inside", "tie_group", "tie_offset_bytes"})
+    buffer[absent] = {};
+  if (!b.pool.empty()) buffer[port ? "inside" : "pool"] = {port ? port->name : b.pool};
+  if (b.tie_group >= 0) buffer["tie_group"] = number(b.tie_group);
+  if (b.tie_group >= 0) buffer["tie_offset_bytes"] = number(b.tie_offset_bytes);
+  return {buffer};
+}
+
 void check_buffers(const Layout& layout) {
-  JsonObject stated;  // by name
-  const JsonArray& buffers = layout.json["plan"]["buffers"].array();
-  for (const Json& b : buffers) stated[b["name"].text()] = b;
-  const auto is_planned = [](const Life& life) { return life.region != nullptr; };
-  const auto num_planned = std::ranges::count_if(layout.lives, is_planned);
-  expect(std::ssize(stated) == num_planned && std::ssize(buffers) == num_planned,
-         "another number of arena buffers");
-  for (const Life& life : layout.lives) {
-    if (!is_planned(life)) continue;
-    const Buffer& b = *life.buffer;
-    JsonObject expected = {{"tensor", {b.tensor}},
-                           {"size_bytes", number(b.size_bytes)},
-                           {"alignment", number(b.alignment)},
-                           {"first", number(life.begin)},
-                           {"last", number(life.end)},
-                           {"offset_bytes", number(*b.offset_bytes)},
-                           {"pool", {}},
-                           {"inside", {}}};
-    if (!b.pool.empty()) {
-      expected[life.region->port ? "inside" : "pool"] = {life.region->port ? life.region->port->name
-                                                                           : b.pool};
+  JsonArray expected;
+  for (const bool is_lent : {false, true}) {
+    for (const Life& life : layout.lives) {
+      if (life.region && life.is_lent() == is_lent) expected.push_back(buffer_of(life));
     }
-    if (b.tie_group >= 0) {
-      expected["tie_group"] = number(b.tie_group);
-      expected["tie_offset_bytes"] = number(b.tie_offset_bytes);
-    }
-    expect(stated.contains(b.name), "nothing of " + b.name);
-    expect_same(stated[b.name], {expected}, b.name);
   }
+  const Json& plan = layout.json["plan"];
+  expect(plan["buffers"].array().size() == expected.size(), "another number of arena buffers");
+  expect_same(plan, {JsonObject{{"buffers", {expected}}}}, "the plan");
 }
 
 }  // namespace
@@ -199,22 +203,6 @@ bool is_callers(const Buffer& b) { return b.kind == "input" || b.kind == "output
 
 bool may_stand_in(const Element* e, const Element* object) {
   return e == object || e->name == "int8" || e->name == "uint8" || e->name == "bool";
-}
-
-bool may_share(const Buffer& a, const Buffer& b) {
-  return may_stand_in(a.element, b.element) || may_stand_in(b.element, a.element);
-}
-
-std::string unit_of(const Buffer& b) {
-  return b.tie_group < 0 ? b.name : " " + std::to_string(b.tie_group);
-}
-
-int64_t begin_in_unit(const Buffer& b) { return b.tie_group < 0 ? 0 : b.tie_offset_bytes; }
-
-bool contains(const Buffer& whole, const Buffer& part) {
-  return whole.tie_group == part.tie_group && (whole.tie_group >= 0 || whole.name == part.name) &&
-         whole.tie_offset_bytes <= part.tie_offset_bytes &&
-         part.tie_offset_bytes + part.size_bytes <= whole.tie_offset_bytes + whole.size_bytes;
 }
 
 Layout lay_out(Loops& loops, const Json& json) {

@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "assay/intervals.h"
-
 namespace ingot::assay {
 namespace {
 
@@ -39,10 +37,9 @@ constexpr Open kBoth = kFirst | kSecond;
 struct Apart {
   size_t a = 0;  // items
   size_t b = 0;
-  // Which of them lies behind, and by direction of the step: at least how far behind its base.
-  std::array<std::array<int64_t, 2>, 2> behind = {};
-  int64_t shift = 0;  // of their buffers within them
   size_t choice = 0;
+  // Of which of them lies behind, and by direction of the step: at least how far behind its base.
+  std::array<std::array<int64_t, 2>, 2> behind = {};
   std::optional<size_t> step = {};  // choice of its direction; without, that does not matter
 
   int64_t least(size_t which, Open directions) const {
@@ -58,19 +55,16 @@ struct State {
 
 class Search {
  public:
-  Search(const Layout& layout, const std::vector<Pair>& pairs, int64_t height)
-      : layout_(layout), log_(layout.json["plan"]["witness"]["search"].array()) {
-    const auto lives = select(layout, [](const Life& life) { return life.is_in_arena(); });
-    for (const size_t i : lives) add_to_item(i, height);
-    const JsonArray& buffers = layout.json["plan"]["buffers"].array();
-    for (size_t p = 0; p < buffers.size(); ++p)
-      place_of_[buffers[p]["name"].text()] = static_cast<int64_t>(p);
-    sweep(layout.lives, lives, [&](size_t i, const std::vector<size_t>& alive) {
+  Search(const Layout& layout, const Pairs& pairs, int64_t height)
+      : layout_(layout), pairs_(pairs), log_(layout.json["plan"]["witness"]["search"].array()) {
+    const auto lives = select(layout, &Life::is_in_arena);
+    for (const size_t i : lives) add_to_item(layout.lives[i], height);
+    int64_t place = 0;
+    for (const Life& life : layout.lives)
+      place_of_.push_back(life.region && !life.is_lent() ? place++ : -1);
+    sweep(layout, lives, [&](size_t i, const std::vector<size_t>& alive) {
       for (const size_t j : alive) add_pair(std::min(i, j), std::max(i, j));
     });
-    for (const Pair& pair : pairs) {
-      if (pair.is_stated) let_overlap(pair);
-    }
   }
 
   // All of the log is about something.
@@ -79,15 +73,13 @@ class Search {
  private:
   // Ties are kept and alignments are powers of two: of the places that the plan has, the greatest
   // alignment says which others there are.
-  void add_to_item(size_t i, int64_t height) {
-    const Buffer& b = *layout_.lives[i].buffer;
-    const int64_t within = begin_in_unit(b);
-    const auto [known, is_new] = units_.emplace(unit_of(b), start_.items.size());
+  void add_to_item(const Life& life, int64_t height) {
+    const auto [known, is_new] = items_.emplace(life.unit, start_.items.size());
     if (is_new) start_.items.emplace_back();
-    item_of_[i] = known->second;
     Item& item = start_.items[known->second];
-    item = {std::max(item.low, -within), std::min(item.high, height - within - b.size_bytes),
-            std::max(item.modulus, b.alignment), *b.offset_bytes - within};
+    item = {std::max(item.low, -life.first_byte()), std::min(item.high, height - life.end_byte()),
+            std::max(item.modulus, life.buffer->alignment),
+            *life.buffer->offset_bytes - life.first_byte()};
   }
 
   // The choice that decisions of the log name so: two places in plan.buffers, or a step and -1.
@@ -98,31 +90,27 @@ class Search {
   }
 
   void add_pair(size_t i, size_t j) {
-    if (item_of_[i] == item_of_[j]) return;
+    const Life& x = layout_.lives[i];
+    const Life& y = layout_.lives[j];
+    if (x.unit == y.unit) return;
     if (apart_.size() == kMostPairs)
       throw TooLarge("the lower bound has a search for its witness, of too many buffers");
-    const Buffer& x = *layout_.lives[i].buffer;
-    const Buffer& y = *layout_.lives[j].buffer;
-    const int64_t shift = begin_in_unit(x) - begin_in_unit(y);
-    Apart& pair = apart_[{i, j}];
-    pair = {.a = item_of_[i], .b = item_of_[j], .shift = shift};
-    pair.choice = choice_of(place_of_[x.name], place_of_[y.name]);
-    pair.behind[0].fill(x.size_bytes + shift);
-    pair.behind[1].fill(y.size_bytes - shift);
-  }
-
-  void let_overlap(const Pair& stated) {
-    const auto known = apart_.find(std::minmax(stated.output, stated.input));
-    if (known == apart_.end()) return;
-    Apart& pair = known->second;
-    pair.step = choice_of(stated.step, -1);
-    for (const Direction run : {kForward, kReverse}) {
-      // Forward the input follows the output, in reverse the output the input.
-      const size_t which = (run == kForward) == (stated.output < stated.input) ? 0 : 1;
-      int64_t& least = pair.behind[which][run];
-      if (stated.stated[run])
-        least = std::min(least, *stated.stated[run] + (which == 0 ? pair.shift : -pair.shift));
+    Apart pair = {items_.at(x.unit), items_.at(y.unit), choice_of(place_of_[i], place_of_[j])};
+    pair.behind[0].fill(x.end_byte() - y.first_byte());
+    pair.behind[1].fill(y.end_byte() - x.first_byte());
+    for (const auto& [output, input] : {std::pair(i, j), std::pair(j, i)}) {
+      const Pair* stated = find_stated(layout_, pairs_, output, input);
+      if (stated == nullptr) continue;
+      pair.step = choice_of(stated->step, -1);
+      for (const Direction run : {kForward, kReverse}) {
+        // Forward the input follows the output, in reverse the output the input.
+        const size_t which = (run == kForward) == (output == i) ? 0 : 1;
+        const int64_t shift = x.first_byte() - y.first_byte();
+        int64_t& least = pair.behind[which][run];
+        least = std::min(least, stated->stated[run] + (which == 0 ? shift : -shift));
+      }
     }
+    apart_.push_back(pair);
   }
 
   // False if the ends of some offset have met.
@@ -133,7 +121,7 @@ class Search {
     }
     for (bool changed = true; std::exchange(changed, false);) {
       if (--rounds_left_ < 0) throw TooLarge("the search that is a witness takes too many steps");
-      for (const auto& [lives, pair] : apart_) {
+      for (const Apart& pair : apart_) {
         Item* const items[] = {&state.items[pair.a], &state.items[pair.b]};
         const Open directions = pair.step ? state.open[*pair.step] : kBoth;
         const int64_t least[] = {pair.least(0, directions), pair.least(1, directions)};
@@ -176,11 +164,11 @@ class Search {
   }
 
   const Layout& layout_;
+  const Pairs& pairs_;
   const JsonArray& log_;
-  std::map<std::string, int64_t> place_of_;           // in plan.buffers
-  std::map<std::string, size_t> units_;               // items
-  std::map<size_t, size_t> item_of_;                  // by life
-  std::map<std::pair<size_t, size_t>, Apart> apart_;  // by lives
+  std::vector<int64_t> place_of_;    // in plan.buffers, by life
+  std::map<int64_t, size_t> items_;  // by unit
+  std::vector<Apart> apart_;
   std::map<std::pair<int64_t, int64_t>, size_t> choices_;
   State start_;
   size_t next_ = 0;  // in the log
@@ -189,7 +177,7 @@ class Search {
 
 }  // namespace
 
-bool is_refuted(const Layout& layout, const std::vector<Pair>& pairs, int64_t height) {
+bool is_refuted(const Layout& layout, const Pairs& pairs, int64_t height) {
   return Search(layout, pairs, height).run();
 }
 
