@@ -29,7 +29,7 @@ bool may_lie(const Layout& layout, const Pairs& pairs, size_t i, const Region& r
 // What must be in the arena at some time by those that could lie in no other region, nor could what
 // moves with them.
 int64_t load_bound_to_arena(const Layout& layout, const Pairs& pairs) {
-  std::set<int64_t> units;
+  std::set<size_t> units;
   for (size_t i = 0; i < layout.lives.size(); ++i) {
     if (layout.lives[i].is_in_arena() &&
         std::ranges::none_of(layout.regions, [&](const auto& named) {

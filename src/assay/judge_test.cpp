@@ -176,10 +176,8 @@ TEST(Judge, Pools) {
   } const json_rows[] = {
       {"\"capacity_bytes\": 10", "\"capacity_bytes\": 7", "t is outside the pool fast"},
       {"\"kind\": \"pool\"", "\"kind\": \"heap\"", "another kind of fast"},
-      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 9, \"alignment\": 2",
-       "another bytes of fast"},
-      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 7, \"alignment\": 2",
-       "another bytes of fast"},
+      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 9, \"alignment\": 2", "another bytes of fast"},
+      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 7, \"alignment\": 2", "another bytes of fast"},
       {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 8, \"alignment\": 1",
        "another alignment of fast"},
       {"\"alignment\": 2, \"capacity_bytes\": 10", "\"alignment\": 2, \"capacity_bytes\": 9",

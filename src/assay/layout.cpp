@@ -26,11 +26,11 @@ void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
 
 // Parts live as long as the whole.
 void stretch_parts(Layout& layout) {
-  std::map<int64_t, std::vector<size_t>> units;
+  std::vector<std::vector<size_t>> units(layout.lives.size());
   for (size_t i = 0; i < layout.lives.size(); ++i) units[layout.lives[i].unit].push_back(i);
   layout.parts.resize(layout.lives.size());
   layout.kin.resize(layout.lives.size());
-  for (const auto& [unit, members] : units) {
+  for (const std::vector<size_t>& members : units) {
     for (const size_t whole : members) {
       const Life& w = layout.lives[whole];
       for (const size_t part : members) {
@@ -72,6 +72,7 @@ void find_regions(Layout& layout, Loops& loops) {
 
 void find_lives(Layout& layout, const Loops& loops) {
   const Json& options = layout.json["options"];
+  std::map<int64_t, size_t> groups;  // their first lives
   std::vector<Span> spans;
   add_spans(loops.runner.stmts, spans);
   for (const Buffer& b : loops.buffers) {
@@ -82,13 +83,14 @@ void find_lives(Layout& layout, const Loops& loops) {
               {b.name, " lies in the pool ", b.pool, ", which does not exist"});
     const bool is_input = b.kind == "input";
     layout.by_name[b.name] = layout.lives.size();
+    const auto group = groups.emplace(b.tie_group, layout.lives.size()).first;
     layout.lives.push_back(
         {.buffer = &b,
          .region = is_planned ? &region->second : nullptr,
          .begin = is_input ? 0 : INT64_MAX,
          .end = is_input ? 1 : 0,
          .is_kept = is_callers(b) && !(is_input && says(options["reuse_inputs"])),
-         .unit = b.tie_group < 0 ? -1 - std::ssize(layout.lives) : b.tie_group});
+         .unit = b.tie_group < 0 ? layout.lives.size() : group->second});
   }
   for (size_t c = 0; c < spans.size(); ++c) {
     std::map<size_t, Use> uses;
@@ -114,7 +116,7 @@ void find_lives(Layout& layout, const Loops& loops) {
 
 // Places of buffers, and with them how large the memories are.
 void check_places(Layout& layout) {
-  std::map<int64_t, std::pair<Region*, uint64_t>> units;  // where they begin
+  std::map<size_t, std::pair<Region*, uint64_t>> units;  // where they begin
   for (const Life& life : layout.lives) {
     if (life.region == nullptr) continue;
     const Buffer& b = *life.buffer;
@@ -142,26 +144,24 @@ void check_places(Layout& layout) {
 
 Json number(int64_t n) { return {static_cast<double>(n)}; }
 
-Json memory_of(const Region& region, const std::string& name, const std::string& kind) {
-  JsonObject memory = {{"name", {name}},
-                       {"kind", {kind}},
-                       {"bytes", number(region.bytes)},
-                       {"alignment", number(region.alignment)},
-                       {"capacity_bytes", {}}};
-  if (kind == "pool") memory["capacity_bytes"] = number(region.most_bytes);
-  return {memory};
-}
-
 void check_memories(const Layout& layout) {
-  const Region& arena = layout.regions.at("");
-  JsonArray memory = {memory_of(arena, "arena", "arena")};
-  for (const Json& pool : layout.json["options"]["pools"].array()) {
-    const std::string name = pool["name"].text();
-    memory.push_back(memory_of(layout.regions.at(name), name, "pool"));
+  std::vector<std::string> names = {""};
+  for (const Json& pool : layout.json["options"]["pools"].array())
+    names.push_back(pool["name"].text());
+  JsonArray memory;
+  for (const std::string& name : names) {
+    const Region& region = layout.regions.at(name);
+    const std::string kind = name.empty() ? "arena" : "pool";
+    JsonObject expected = {{"name", {name.empty() ? kind : name}},
+                           {"kind", {kind}},
+                           {"bytes", number(region.bytes)},
+                           {"alignment", number(region.alignment)}};
+    expected["capacity_bytes"] = name.empty() ? Json() : number(region.most_bytes);
+    memory.push_back({expected});
   }
-  JsonObject expected = {{"arena_bytes", number(arena.bytes)},
-                         {"arena_alignment", number(arena.alignment)}};
-  if (memory.size() > 1 || !layout.json["memory"].is_null()) expected["memory"] = {memory};
+  JsonObject expected = {{"arena_bytes", number(layout.regions.at("").bytes)},
+                         {"arena_alignment", number(layout.regions.at("").alignment)}};
+  if (names.size() > 1 || !layout.json["memory"].is_null()) expected["memory"] = {memory};
   expect_same(layout.json, {expected}, "the program");
 }
 

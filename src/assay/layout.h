@@ -36,7 +36,7 @@ struct Life {
   int64_t begin = 0;
   int64_t end = 0;
   bool is_kept = false;  // no call may destroy it: outputs, and inputs that may not be reused
-  int64_t unit = 0;      // what moves as one: a tied group, or the buffer alone
+  size_t unit = 0;       // the first life of what moves as one: a tied group, or the buffer alone
 
   int64_t first_byte() const { return buffer->tie_offset_bytes; }  // within its unit
   int64_t end_byte() const { return first_byte() + buffer->size_bytes; }
@@ -68,7 +68,8 @@ struct Layout {
 
 // What follows from `loops`, in which what is lent or borrowed gets a pool of its own. Throws Lie
 // (assay/code.h) unless
-//  - NAME.json says the same of lifetimes, sizes, alignments and places, in the order of the program
+//  - NAME.json says the same of lifetimes, sizes, alignments and places, in the order of the
+//  program
 //    and last of what is lent, and of every memory, none of which is larger than its options allow;
 //  - every buffer has its place inside its memory; what is tied lies in one, at its distance, what
 //    the options place lies there, and what borrows may do so in C.

@@ -17,7 +17,7 @@ Load::Load(const Layout& layout, Least Pair::*least, const std::vector<size_t>& 
 
 int64_t Load::of(const std::set<size_t>& lives, std::span<const Pair> pairs,
                  const std::set<size_t>& kept) const {
-  std::vector<std::tuple<int64_t, int64_t, int64_t>> spans;  // unit, begin, end
+  std::vector<std::tuple<size_t, int64_t, int64_t>> spans;  // unit, begin, end
   int64_t padding = 0;  // the last cell of one buffer may stick out of the arena
   for (const size_t i : lives) {
     const Life& life = layout_.lives[i];
@@ -30,7 +30,7 @@ int64_t Load::of(const std::set<size_t>& lives, std::span<const Pair> pairs,
   // What moves as one may have bytes in common.
   std::ranges::sort(spans);
   int64_t total = 0;
-  std::map<int64_t, int64_t> ends;  // of units, so far
+  std::map<size_t, int64_t> ends;  // of units, so far
   for (const auto& [unit, begin, end] : spans) {
     int64_t& so_far = ends.emplace(unit, begin).first->second;
     total += std::max<int64_t>(0, end - std::max(begin, so_far));

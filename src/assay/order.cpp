@@ -2,6 +2,7 @@
 #include "assay/order.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,7 +23,6 @@ struct Step {                    // a call
 struct State {
   std::vector<bool> is_done = {};  // calls
   std::set<size_t> ready = {};     // that can be done next, which tells what has been done
-  std::vector<size_t> left = {};   // those of them that have not been tried
   std::set<size_t> alive = {};     // lives
   int64_t bytes = 0;               // that they need
 };
@@ -70,26 +70,23 @@ class Orders {
 
   // Whether all calls can be done in an order in which none needs more than `limit` bytes.
   bool fit(int64_t limit) {
-    std::set<std::set<size_t>> seen;  // what was ready
-    std::vector<State> path;
+    std::set<std::set<size_t>> seen;                                    // what was ready
+    std::vector<std::pair<std::shared_ptr<const State>, size_t>> open;  // calls to be done next
     std::optional<State> state = start_;
-    while (state || !path.empty()) {
-      if (state) run_free(*state, limit);
-      if (state && state->ready.empty()) return true;
-      if (state && seen.insert(state->ready).second) {
-        state->left = {state->ready.rbegin(), state->ready.rend()};
-        path.push_back(*std::move(state));
+    while (true) {
+      if (state) {
+        run_free(*state, limit);
+        if (state->ready.empty()) return true;
+        if (seen.insert(state->ready).second) {
+          const auto before = std::make_shared<const State>(*state);
+          for (const size_t next : before->ready) open.emplace_back(before, next);
+        }
       }
-      state.reset();
-      if (path.back().left.empty()) {
-        path.pop_back();
-      } else {
-        const size_t next = path.back().left.back();
-        path.back().left.pop_back();
-        state = after(path.back(), next, limit);
-      }
+      if (open.empty()) return false;
+      const auto [before, next] = std::move(open.back());
+      open.pop_back();
+      state = after(*before, next, limit);
     }
-    return false;
   }
 
  private:

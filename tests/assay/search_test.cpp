@@ -36,11 +36,13 @@ class Judged {
     for (size_t b = 0; b < problem.buffers.size(); ++b) {
       const plan::Interval life = problem.buffers[b].lifetime;
       const int64_t group = problem.buffers[b].group;
-      layout_.lives.push_back({.buffer = &buffers_[b],
-                               .region = &arena_,
-                               .begin = life.begin,
-                               .end = life.end,
-                               .unit = group < 0 ? -1 - static_cast<int64_t>(b) : group});
+      const auto first = std::ranges::find(problem.buffers, group, &plan::Buffer::group);
+      layout_.lives.push_back(
+          {.buffer = &buffers_[b],
+           .region = &arena_,
+           .begin = life.begin,
+           .end = life.end,
+           .unit = group < 0 ? b : static_cast<size_t>(first - problem.buffers.begin())});
     }
     for (const plan::Overlap& o : problem.overlaps) {
       assay::Pair pair = {.output = static_cast<size_t>(o.output),
