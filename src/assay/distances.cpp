@@ -36,9 +36,9 @@ void add_stated(const Layout& layout, const Json& json, Pairs& pairs) {
   refuse_if(dies.is_kept, {title, " would overwrite what must survive"});
   bool is_written = false;
   bool is_read = false;
-  for (const Use& use : layout.uses[static_cast<size_t>(step)]) {
-    is_written |= use.writes && !use.reads && use.life == out->second;
-    is_read |= use.reads && !use.writes && std::ranges::count(layout.parts[use.life], in->second);
+  for (const auto& [life, use] : layout.uses[static_cast<size_t>(step)]) {
+    is_written |= use.writes && !use.reads && life == out->second;
+    is_read |= use.reads && !use.writes && std::ranges::count(layout.parts[life], in->second);
   }
   refuse_if(!is_written || !is_read,
             {title, " is of buffers that its step does not write and read"});
@@ -61,16 +61,15 @@ bool may_share(const Buffer& a, const Buffer& b) {
   return may_stand_in(a.element, b.element) || may_stand_in(b.element, a.element);
 }
 
-void add_others(const Layout& layout, int64_t call, Pairs& pairs) {
-  const std::vector<Use>& uses = layout.uses[static_cast<size_t>(call)];
-  for (const Use& out : uses) {
-    for (const Use& in : uses) {
-      const Life& y = layout.lives[out.life];
-      const Life& x = layout.lives[in.life];
+void add_others(const Layout& layout, size_t call, Pairs& pairs) {
+  for (const auto& [output, out] : layout.uses[call]) {
+    for (const auto& [input, in] : layout.uses[call]) {
+      const Life& y = layout.lives[output];
+      const Life& x = layout.lives[input];
       const bool is_pair = out.writes && !out.reads && in.reads && !in.writes;
       if (is_pair && y.region && x.region && may_share(*y.buffer, *x.buffer) &&
-          !find_stated(layout, pairs, out.life, in.life))
-        pairs[static_cast<size_t>(call)].push_back(make_pair(layout, out.life, in.life, call));
+          !find_stated(layout, pairs, output, input))
+        pairs[call].push_back(make_pair(layout, output, input, static_cast<int64_t>(call)));
     }
   }
 }
@@ -94,19 +93,19 @@ int64_t least_safe(std::optional<int64_t> seen, int64_t before, int64_t after) {
 void check(const Layout& layout, const Pair& pair, int64_t now) {
   const Buffer& y = *layout.lives[pair.output].buffer;
   const Buffer& x = *layout.lives[pair.input].buffer;
-  const bool is_tied = y.tie_group >= 0 || x.tie_group >= 0;
   const std::string title = title_of(y.name, x.name, pair.step);
+  refuse_if(pair.stated[pair.runs] < now, {title, " is ", std::to_string(pair.stated[pair.runs]),
+                                           ", but the run needs ", std::to_string(now)});
+  if (y.tie_group >= 0 || x.tie_group >= 0) return;
   for (const Direction d : {kForward, kReverse}) {
-    const int64_t is = pair.stated[d];
-    const bool is_left_out = d != pair.runs && is == pair.apart[d];
-    const std::string said = (d == pair.runs ? " is " : ", turned round, is ") + std::to_string(is);
-    refuse_if(d == pair.runs && is < now,
-              {title, said, ", but the run needs ", std::to_string(now)});
-    refuse_if(!is_tied && !is_left_out && is > pair.needed[d],
-              {title, said, ", but ", std::to_string(pair.needed[d]), " is enough"});
+    const bool is_left_out = d != pair.runs && pair.stated[d] == pair.apart[d];
+    refuse_if(
+        !is_left_out && pair.stated[d] > pair.needed[d],
+        {title, d == pair.runs ? " is " : ", turned round, is ", std::to_string(pair.stated[d]),
+         ", but ", std::to_string(pair.needed[d]), " is enough"});
   }
-  refuse_if(!is_tied && most_shared(pair.stated, y.size_bytes, x.size_bytes) <
-                            most_shared(pair.needed, y.size_bytes, x.size_bytes),
+  refuse_if(most_shared(pair.stated, y.size_bytes, x.size_bytes) <
+                most_shared(pair.needed, y.size_bytes, x.size_bytes),
             {title, " leaves out the direction in which more can be shared"});
 }
 
@@ -141,7 +140,7 @@ Pairs read_pairs(const Layout& layout) {
     refuse_if(!may_overlap, {"distances are stated where no overlap is allowed"});
     add_stated(layout, d, pairs);
   }
-  for (int64_t c = 0; may_overlap && c < std::ssize(pairs); ++c) add_others(layout, c, pairs);
+  for (size_t c = 0; may_overlap && c < pairs.size(); ++c) add_others(layout, c, pairs);
   return pairs;
 }
 

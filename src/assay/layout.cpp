@@ -93,19 +93,17 @@ void find_lives(Layout& layout, const Loops& loops) {
          .unit = b.tie_group < 0 ? layout.lives.size() : group->second});
   }
   for (size_t c = 0; c < spans.size(); ++c) {
-    std::map<size_t, Use> uses;
+    std::map<size_t, Use>& uses = layout.uses.emplace_back();
     const std::vector<Place>& places = loops.kernels.at(loops.calls[c].kernel).body.places;
     for (size_t p = 0; p < loops.calls[c].args.size(); ++p) {
       const auto known = layout.by_name.find(loops.calls[c].args[p].buffer);
       if (known == layout.by_name.end()) continue;
       Use& use = uses[known->second];
-      use = {known->second, use.reads || places[p].reads, use.writes || places[p].writes};
-      Life& life = layout.lives[use.life];
+      use = {use.reads || places[p].reads, use.writes || places[p].writes};
+      Life& life = layout.lives[known->second];
       life.begin = std::min(life.begin, spans[c].first);
       life.end = std::max(life.end, spans[c].second);
     }
-    std::vector<Use>& all = layout.uses.emplace_back();
-    for (const auto& [life, use] : uses) all.push_back(use);
   }
   for (Life& life : layout.lives) {
     if (life.begin == INT64_MAX) life.begin = 0;
@@ -116,7 +114,9 @@ void find_lives(Layout& layout, const Loops& loops) {
 
 // Places of buffers, and with them how large the memories are.
 void check_places(Layout& layout) {
-  std::map<size_t, std::pair<Region*, uint64_t>> units;  // where they begin
+  const auto begin_of_unit = [](const Buffer& b) {
+    return static_cast<uint64_t>(*b.offset_bytes) - static_cast<uint64_t>(b.tie_offset_bytes);
+  };
   for (const Life& life : layout.lives) {
     if (life.region == nullptr) continue;
     const Buffer& b = *life.buffer;
@@ -135,9 +135,8 @@ void check_places(Layout& layout) {
               {b.name, " is misaligned"});
     region.bytes = std::max(region.bytes, *b.offset_bytes + b.size_bytes);
     region.alignment = std::max(region.alignment, b.alignment);
-    const std::pair begin(life.region, static_cast<uint64_t>(*b.offset_bytes) -
-                                           static_cast<uint64_t>(b.tie_offset_bytes));
-    refuse_if(units.emplace(life.unit, begin).first->second != begin,
+    const Life& first = layout.lives[life.unit];
+    refuse_if(life.region != first.region || begin_of_unit(b) != begin_of_unit(*first.buffer),
               {b.name, " and others are tied, but not at their distance"});
   }
 }

@@ -47,7 +47,6 @@ struct Life {
 
 // What a call does with a buffer.
 struct Use {
-  size_t life = 0;
   bool reads = false;
   bool writes = false;
 };
@@ -60,10 +59,10 @@ struct Layout {
   // they may be reused; what a loop of the runner touches, for the whole loop; parts of a tied
   // whole, as long as the whole.
   std::vector<Life> lives = {};
-  std::vector<std::vector<size_t>> parts = {};  // of each, all bytes of which are bytes of it
-  std::vector<std::vector<size_t>> kin = {};    // of each, some bytes of which are bytes of it
-  std::map<std::string, size_t> by_name = {};   // of buffers
-  std::vector<std::vector<Use>> uses = {};      // by call
+  std::vector<std::vector<size_t>> parts = {};   // of each, all bytes of which are bytes of it
+  std::vector<std::vector<size_t>> kin = {};     // of each, some bytes of which are bytes of it
+  std::map<std::string, size_t> by_name = {};    // of buffers
+  std::vector<std::map<size_t, Use>> uses = {};  // by call, of lives
 };
 
 // What follows from `loops`, in which what is lent or borrowed gets a pool of its own. Throws Lie

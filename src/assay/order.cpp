@@ -43,16 +43,16 @@ class Orders {
     std::vector<std::set<size_t>> readers(layout.lives.size());  // since then
     for (size_t s = 0; s < layout.uses.size(); ++s) {
       Step& step = steps_.emplace_back();
-      for (const Use& use : layout.uses[s]) {
-        step.lives.insert(layout.parts[use.life].begin(), layout.parts[use.life].end());
-        for (const size_t i : layout.kin[use.life]) {
+      for (const auto& [life, use] : layout.uses[s]) {
+        step.lives.insert(layout.parts[life].begin(), layout.parts[life].end());
+        for (const size_t i : layout.kin[life]) {
           step.before.insert(writers[i].begin(), writers[i].end());
           if (use.writes) step.before.insert(readers[i].begin(), readers[i].end());
         }
       }
-      for (const Use& use : layout.uses[s]) {
-        if (use.writes) readers[use.life].clear();
-        (use.writes ? writers[use.life] = {} : readers[use.life]).insert(s);
+      for (const auto& [life, use] : layout.uses[s]) {
+        if (use.writes) readers[life].clear();
+        (use.writes ? writers[life] = {} : readers[life]).insert(s);
       }
       for (const size_t i : step.lives) calls_[i].push_back(s);
       for (const size_t b : step.before) steps_[b].after.push_back(s);

@@ -68,7 +68,15 @@ class Search {
       : layout_(layout), pairs_(pairs), log_(layout.json["plan"]["witness"]["search"].array()) {
     start_.items.resize(layout.lives.size());
     const auto lives = select(layout, &Life::is_in_arena);
-    for (const size_t i : lives) limit(layout.lives[i], height);
+    for (const size_t i : lives) {
+      // Ties are kept and alignments are powers of two: of the places that the plan has, the
+      // greatest alignment says which others there are.
+      const Life& life = layout.lives[i];
+      Item& item = start_.items[life.unit];
+      item = {std::max(item.low, -life.first_byte()), std::min(item.high, height - life.end_byte()),
+              std::max(item.modulus, life.buffer->alignment),
+              *life.buffer->offset_bytes - life.first_byte()};
+    }
     int64_t place = 0;
     for (const Life& life : layout.lives)
       place_of_.push_back(life.region && !life.is_lent() ? place++ : -1);
@@ -81,15 +89,6 @@ class Search {
   bool run() { return refuted(start_) && next_ == log_.size(); }
 
  private:
-  // Ties are kept and alignments are powers of two: of the places that the plan has, the greatest
-  // alignment says which others there are.
-  void limit(const Life& life, int64_t height) {
-    Item& item = start_.items[life.unit];
-    item = {std::max(item.low, -life.first_byte()), std::min(item.high, height - life.end_byte()),
-            std::max(item.modulus, life.buffer->alignment),
-            *life.buffer->offset_bytes - life.first_byte()};
-  }
-
   // The choice that decisions of the log name so: two places in plan.buffers, or a step and -1.
   size_t choice_of(int64_t first, int64_t second) {
     const auto [known, is_new] = choices_.emplace(std::pair(first, second), start_.open.size());
