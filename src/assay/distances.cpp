@@ -37,8 +37,8 @@ void add_stated(const Layout& layout, const Json& json, Pairs& pairs) {
   bool is_written = false;
   bool is_read = false;
   for (const auto& [life, use] : layout.uses[static_cast<size_t>(step)]) {
-    is_written |= use.writes && !use.reads && life == out->second;
-    is_read |= use.reads && !use.writes && std::ranges::count(layout.parts[life], in->second);
+    is_written |= use.only_writes() && life == out->second;
+    is_read |= use.only_reads() && std::ranges::count(layout.parts[life], in->second);
   }
   refuse_if(!is_written || !is_read,
             {title, " is of buffers that its step does not write and read"});
@@ -66,9 +66,8 @@ void add_others(const Layout& layout, size_t call, Pairs& pairs) {
     for (const auto& [input, in] : layout.uses[call]) {
       const Life& y = layout.lives[output];
       const Life& x = layout.lives[input];
-      const bool is_pair = out.writes && !out.reads && in.reads && !in.writes;
-      if (is_pair && y.region && x.region && may_share(*y.buffer, *x.buffer) &&
-          !find_stated(layout, pairs, output, input))
+      if (out.only_writes() && in.only_reads() && y.region && x.region &&
+          may_share(*y.buffer, *x.buffer) && !find_stated(layout, pairs, output, input))
         pairs[call].push_back(make_pair(layout, output, input, static_cast<int64_t>(call)));
     }
   }
@@ -104,8 +103,7 @@ void check(const Layout& layout, const Pair& pair, int64_t now) {
         {title, d == pair.runs ? " is " : ", turned round, is ", std::to_string(pair.stated[d]),
          ", but ", std::to_string(pair.needed[d]), " is enough"});
   }
-  refuse_if(most_shared(pair.stated, y.size_bytes, x.size_bytes) <
-                most_shared(pair.needed, y.size_bytes, x.size_bytes),
+  refuse_if(most_shared(pair.stated, pair.apart) < most_shared(pair.needed, pair.apart),
             {title, " leaves out the direction in which more can be shared"});
 }
 
@@ -123,7 +121,8 @@ const Pair* find_stated(const Layout& layout, const Pairs& pairs, size_t output,
   return nullptr;
 }
 
-int64_t most_shared(const Least& least, int64_t output, int64_t input) {
+int64_t most_shared(const Least& least, const Least& apart) {
+  const auto [output, input] = apart;
   // With the one's start `behind` bytes behind that of the other, of `first` bytes.
   const auto shared = [](int64_t behind, int64_t first, int64_t second) {
     behind = std::clamp(behind, std::min<int64_t>(0, first - second), first);

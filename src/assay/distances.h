@@ -40,8 +40,8 @@ using Pairs = std::vector<std::vector<Pair>>;
 std::span<const Pair> pairs_of(const Pairs& pairs, int64_t call);
 // What is stated of two lives; null if nothing.
 const Pair* find_stated(const Layout& layout, const Pairs& pairs, size_t output, size_t input);
-// The most bytes that an output and an input of so many may share, in either direction.
-int64_t most_shared(const Least& least, int64_t output, int64_t input);
+// The most bytes that an output and an input may share, in either direction.
+int64_t most_shared(const Least& least, const Least& apart);
 
 // Throws Lie (assay/code.h) unless what NAME.json states is of buffers that begin and end in that
 // step, which writes the one and reads the other, and says of every step in which direction it

@@ -40,7 +40,6 @@ struct Life {
 
   int64_t first_byte() const { return buffer->tie_offset_bytes; }  // within its unit
   int64_t end_byte() const { return first_byte() + buffer->size_bytes; }
-  bool is_lent() const { return region && region->port == buffer; }
   bool takes_space() const { return region && buffer->size_bytes > 0 && begin < end; }
   bool is_in_arena() const { return takes_space() && buffer->pool.empty(); }
 };
@@ -49,15 +48,19 @@ struct Life {
 struct Use {
   bool reads = false;
   bool writes = false;
+
+  bool only_reads() const { return reads && !writes; }
+  bool only_writes() const { return writes && !reads; }
 };
 
 struct Layout {
   const Json& json;
   std::map<std::string, Region> regions = {};  // the arena's name is empty
-  // Of all buffers but constants, in the order of the program. A buffer is alive from the first to
-  // the last call that it is given to; outputs to the end; inputs from the start, to the end unless
-  // they may be reused; what a loop of the runner touches, for the whole loop; parts of a tied
-  // whole, as long as the whole.
+  // Of all buffers but constants, in the order of the program: first those of the arena and the
+  // pools, then what is lent (as plan.buffers has them), then what has memory of its own. A buffer
+  // is alive from the first to the last call that it is given to; outputs to the end; inputs from
+  // the start, to the end unless they may be reused; what a loop of the runner touches, for the
+  // whole loop; parts of a tied whole, as long as the whole.
   std::vector<Life> lives = {};
   std::vector<std::vector<size_t>> parts = {};   // of each, all bytes of which are bytes of it
   std::vector<std::vector<size_t>> kin = {};     // of each, some bytes of which are bytes of it

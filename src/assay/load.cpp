@@ -38,22 +38,21 @@ int64_t Load::of(const std::set<size_t>& lives, std::span<const Pair> pairs,
   }
   // As much as pairs may share, at most the whole output where inputs are older than outputs (else
   // two outputs might count each other's bytes).
-  std::map<size_t, int64_t> by_output;
+  int64_t saved = 0;
+  std::map<size_t, int64_t> saved_of;  // outputs
   for (const Pair& pair : pairs) {
     if (!lives.contains(pair.output) || !lives.contains(pair.input)) continue;
     if (kept.contains(pair.output) || kept.contains(pair.input)) continue;
     const Life& output = layout_.lives[pair.output];
     const Life& input = layout_.lives[pair.input];
-    const Least& least = pair.*least_;
-    const int64_t shared = most_shared({up(least[kForward]), up(least[kReverse])},
-                                       up(output.buffer->size_bytes), up(input.buffer->size_bytes));
+    const int64_t shared = most_shared(up(pair.*least_), up(pair.apart));
     const bool is_tied = output.buffer->tie_group >= 0 || input.buffer->tie_group >= 0;
-    if (input.begin >= output.begin || is_tied) total -= shared;
-    if (input.begin < output.begin && !is_tied) by_output[pair.output] += shared;
+    const bool is_limited = input.begin < output.begin && !is_tied;
+    (is_limited ? saved_of[pair.output] : saved) += shared;
   }
-  for (const auto& [output, shared] : by_output)
-    total -= std::min(shared, up(layout_.lives[output].buffer->size_bytes));
-  return std::max<int64_t>(0, total - padding);
+  for (const auto& [output, shared] : saved_of)
+    saved += std::min(shared, up(layout_.lives[output].buffer->size_bytes));
+  return std::max<int64_t>(0, total - saved - padding);
 }
 
 }  // namespace ingot::assay

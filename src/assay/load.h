@@ -26,6 +26,7 @@ class Load {
 
  private:
   int64_t up(int64_t bytes) const { return -floor_div(-bytes, cell_bytes_) * cell_bytes_; }
+  Least up(const Least& least) const { return {up(least[kForward]), up(least[kReverse])}; }
 
   const Layout& layout_;
   Least Pair::*least_;

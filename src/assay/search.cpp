@@ -77,9 +77,6 @@ class Search {
               std::max(item.modulus, life.buffer->alignment),
               *life.buffer->offset_bytes - life.first_byte()};
     }
-    int64_t place = 0;
-    for (const Life& life : layout.lives)
-      place_of_.push_back(life.region && !life.is_lent() ? place++ : -1);
     sweep(layout, lives, [&](size_t i, const std::vector<size_t>& alive) {
       for (const size_t j : alive) add_pair(std::min(i, j), std::max(i, j));
     });
@@ -101,7 +98,7 @@ class Search {
     if (apart_.size() == kMostPairs)
       throw TooLarge("the lower bound has a search for its witness, of too many buffers");
     Apart& pair = apart_.emplace_back();
-    pair = {{way(a, b), way(b, a)}, choice_of(place_of_[a], place_of_[b])};
+    pair = {{way(a, b), way(b, a)}, choice_of(static_cast<int64_t>(a), static_cast<int64_t>(b))};
     for (const Pair* stated :
          {find_stated(layout_, pairs_, a, b), find_stated(layout_, pairs_, b, a)}) {
       if (stated) pair.step = choice_of(stated->step, -1);
@@ -168,7 +165,6 @@ class Search {
   const Layout& layout_;
   const Pairs& pairs_;
   const JsonArray& log_;
-  std::vector<int64_t> place_of_;  // in plan.buffers, by life
   std::vector<Apart> apart_;
   std::map<std::pair<int64_t, int64_t>, size_t> choices_;
   State start_;      // items by unit
