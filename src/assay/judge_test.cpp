@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "assay/distances.h"
+
 namespace ingot::assay {
 namespace {
 
@@ -216,6 +218,27 @@ TEST(Judge, SearchesBoundsWithoutWitness) {
   std::string json = replaced(kJson, "\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 12");
   json = replaced(json, "\"searched\": false", "\"searched\": true");
   EXPECT_THAT(lie_of(json, kLoops), HasSubstr("the search does not show"));
+}
+
+// The most bytes that two share at any allowed place; so a distance that is stated too small can
+// only lower what a witness shows.
+TEST(Judge, MostSharedIsThatOfTheBestPlace) {
+  constexpr int64_t kMost = 5;
+  for (int64_t y = 1; y <= kMost; ++y) {
+    for (int64_t x = 1; x <= kMost; ++x) {
+      for (int64_t forward = -x - 1; forward <= y + 1; ++forward) {
+        for (int64_t reverse = -y - 1; reverse <= x + 1; ++reverse) {
+          int64_t most = 0;
+          for (int64_t behind = -2 * kMost; behind <= 2 * kMost; ++behind) {  // the input
+            if (behind < forward && -behind < reverse) continue;
+            most = std::max(most, std::min(y, behind + x) - std::max<int64_t>(0, behind));
+          }
+          EXPECT_EQ(most_shared({forward, reverse}, {y, x}), most)
+              << y << " " << x << " " << forward << " " << reverse;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
