@@ -13,7 +13,6 @@ PARTS = {
     "run": ["calls", "machine", "code", "range"],
     "other claims": ["claims", "requantisation", "sums", "rounding"],
     "readers": ["json", "lexer", "loops", "body_reader"],
-    "helpers": ["intervals"],
     "program": ["main"],
 }
 NO_CODE = re.compile(r"\s*(//.*)?$|#include|#pragma")

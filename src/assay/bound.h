@@ -12,6 +12,6 @@ namespace ingot::assay {
 // outputs share with inputs; else by a search that fails (assay/search.h). If there are other
 // memories, what could lie in none of them must need all of the arena, for more than its packing to
 // be optimal.
-void check_bound(const Layout& layout, const Distances& distances);
+void check_bound(const Layout& layout, const Pairs& pairs);
 
 }  // namespace ingot::assay

@@ -32,7 +32,9 @@ void expect_same(const Json& stated, const Json& expected, const std::string& of
                     value.value.index() == Json{std::string()}.value.index() && own.is_null());
     if (!same) throw Lie("the JSON states another " + key + " of " + of);
     for (size_t i = 0; i < value.array().size(); ++i) {
-      expect_same(own.array()[i], value.array()[i], key + " " + std::to_string(i) + " of " + of);
+      const std::string name = value.array()[i]["name"].text();
+      expect_same(own.array()[i], value.array()[i],
+                  name.empty() ? key + " " + std::to_string(i) + " of " + of : name);
     }
   }
 }

@@ -4,10 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "assay/layout.h"
@@ -21,57 +18,44 @@ enum Direction : size_t { kForward, kReverse };
 // By direction, the least safe
 //     offset(input) - offset(output) if the call runs forward,
 //     offset(output) - offset(input) if it runs in reverse;
-// nothing where the two may not overlap.
-using Least = std::array<std::optional<int64_t>, 2>;
+// so many bytes as the front one has where the two may not overlap.
+using Least = std::array<int64_t, 2>;
 
 struct Pair {
   size_t output = 0;  // lives
   size_t input = 0;
-  int64_t step = 0;  // the call
+  int64_t step = 0;      // the call
+  Least apart = {};      // where they do not overlap
+  Least stated = apart;  // where nothing is stated, they may not
+  Least needed = apart;  // as the run has shown: the less of the call as it runs and turned round
   bool is_stated = false;
-  Least stated = {};
-  // As the run has shown, by distances between which the two share bytes or touch: of the call as
-  // it runs and turned round, or the less of both if nothing says how it runs.
-  Least needed = {};
+  Direction runs = kForward;  // as stated
 };
-
-// The most cells that an output and an input of so many cells may share, in either direction.
-int64_t most_shared(const Least& least, int64_t output, int64_t input, int64_t cell_bytes);
 
 // All pairs of which something is stated, and, where overlap is allowed, all others of one call
-// that another order of the calls could let share bytes. What throws, throws Lie (assay/code.h).
-class Distances {
- public:
-  // Throws unless what NAME.json states is of buffers that begin and end in that step, which writes
-  // the one and reads the other, and says of every step in which direction it runs.
-  explicit Distances(const Layout& layout);
+// that another order of the calls could let share bytes; by call.
+using Pairs = std::vector<std::vector<Pair>>;
 
-  const std::vector<Pair>& all() const { return pairs_; }
-  // What is stated; null if nothing.
-  const Pair* find(size_t output, size_t input) const;
-  // Nothing if nothing is stated of that call.
-  std::optional<Direction> direction_of(int64_t step) const;
-  // Throws if two buffers that are alive together share bytes, but as they may.
-  void check_places() const;
-  // What the run shall show, in the order of all().
-  std::vector<Distance> wanted() const;
-  // Throws if a stated distance is below what the run has shown, of the direction in which the call
-  // runs. What belongs to no tied group, and begins and ends in one step, must be stated; no
-  // distance may be above what the run shows, of either direction, nor lack where it would let more
-  // be shared.
-  void set_needed(const std::vector<Distance>& seen);
+// Of a call; none if there is no such call.
+std::span<const Pair> pairs_of(const Pairs& pairs, int64_t call);
+// What is stated of two lives; null if nothing.
+const Pair* find_stated(const Layout& layout, const Pairs& pairs, size_t output, size_t input);
+// The most bytes that an output and an input may share, in either direction.
+int64_t most_shared(const Least& least, const Least& apart);
 
- private:
-  void add_stated(const Json& json);
-  void add_others(size_t call);
-  void check(const Pair& pair, Direction runs) const;
-  bool allow(size_t a, size_t b) const;
-  std::string title_of(const Pair& pair) const;
-
-  const Layout& layout_;
-  std::vector<Pair> pairs_;
-  std::map<std::pair<size_t, size_t>, size_t> stated_;  // by output and input
-  std::map<int64_t, Direction> runs_;                   // by step
-};
+// Throws Lie (assay/code.h) unless what NAME.json states is of buffers that begin and end in that
+// step, which writes the one and reads the other, and says of every step in which direction it
+// runs.
+Pairs read_pairs(const Layout& layout);
+// Throws Lie if two buffers that are alive together share bytes, but as they may.
+void check_places(const Layout& layout, const Pairs& pairs);
+// What the run shall show, in the order of the pairs.
+std::vector<Distance> wanted_distances(const Layout& layout, const Pairs& pairs);
+// Takes what it has shown. Throws Lie if a stated distance is below that in the direction in which
+// the call runs. What belongs to no tied group, and begins and ends in one step, must be stated; no
+// distance may be above what the run shows, of either direction, nor lack where it would let more
+// be shared. One that is too small for the direction in which the call does not run moves nothing
+// and makes the lower bound smaller, so that less can be claimed (docs/memory_plan.md).
+void set_needed(const Layout& layout, const std::vector<Distance>& seen, Pairs& pairs);
 
 }  // namespace ingot::assay

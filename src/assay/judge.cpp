@@ -20,13 +20,13 @@ void check(const Json& json, Loops& loops) {
   check_listing(json, loops);
   check_requantisation(json, loops);
   const Layout layout = lay_out(loops, json);
-  Distances distances(layout);
-  distances.check_places();
-  check_bound(layout, distances);
-  Machine machine(loops, reuse_inputs, distances.wanted());
+  Pairs pairs = read_pairs(layout);
+  check_places(layout, pairs);
+  check_bound(layout, pairs);
+  Machine machine(loops, reuse_inputs, wanted_distances(layout, pairs));
   machine.run();
-  distances.set_needed(machine.distances());
-  check_order(loops, layout, distances);
+  set_needed(layout, machine.distances(), pairs);
+  check_order(loops, layout, pairs);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "assay/distances.h"
+
 namespace ingot::assay {
 namespace {
 
@@ -175,17 +177,15 @@ TEST(Judge, Pools) {
     const char* lie;
   } const json_rows[] = {
       {"\"capacity_bytes\": 10", "\"capacity_bytes\": 7", "t is outside the pool fast"},
-      {"\"kind\": \"pool\"", "\"kind\": \"heap\"", "another kind of memory 1"},
-      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 9, \"alignment\": 2",
-       "another bytes of memory 1"},
-      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 7, \"alignment\": 2",
-       "another bytes of memory 1"},
+      {"\"kind\": \"pool\"", "\"kind\": \"heap\"", "another kind of fast"},
+      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 9, \"alignment\": 2", "another bytes of fast"},
+      {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 7, \"alignment\": 2", "another bytes of fast"},
       {"\"bytes\": 8, \"alignment\": 2", "\"bytes\": 8, \"alignment\": 1",
-       "another alignment of memory 1"},
+       "another alignment of fast"},
       {"\"alignment\": 2, \"capacity_bytes\": 10", "\"alignment\": 2, \"capacity_bytes\": 9",
-       "another capacity_bytes of memory 1"},
+       "another capacity_bytes of fast"},
       {"\"bytes\": 4, \"alignment\": 1}", "\"bytes\": 5, \"alignment\": 1}",
-       "another bytes of memory 0"},
+       "another bytes of arena"},
       {"[{\"name\": \"fast\"", "[{\"name\": \"slow\"", "t lies in the pool fast, which does not"},
       {"\"pool\": \"fast\"}]", "\"pool\": \"slow\"}]", "another pool of t"},
       {"\"inner\": \"fast\"", "\"inner\": \"arena\"", "where the options place it"},
@@ -218,6 +218,27 @@ TEST(Judge, SearchesBoundsWithoutWitness) {
   std::string json = replaced(kJson, "\"lower_bound_bytes\": 8", "\"lower_bound_bytes\": 12");
   json = replaced(json, "\"searched\": false", "\"searched\": true");
   EXPECT_THAT(lie_of(json, kLoops), HasSubstr("the search does not show"));
+}
+
+// The most bytes that two share at any allowed place; so a distance that is stated too small can
+// only lower what a witness shows.
+TEST(Judge, MostSharedIsThatOfTheBestPlace) {
+  constexpr int64_t kMost = 5;
+  for (int64_t y = 1; y <= kMost; ++y) {
+    for (int64_t x = 1; x <= kMost; ++x) {
+      for (int64_t forward = -x - 1; forward <= y + 1; ++forward) {
+        for (int64_t reverse = -y - 1; reverse <= x + 1; ++reverse) {
+          int64_t most = 0;
+          for (int64_t behind = -2 * kMost; behind <= 2 * kMost; ++behind) {  // the input
+            if (behind < forward && -behind < reverse) continue;
+            most = std::max(most, std::min(y, behind + x) - std::max<int64_t>(0, behind));
+          }
+          EXPECT_EQ(most_shared({forward, reverse}, {y, x}), most)
+              << y << " " << x << " " << forward << " " << reverse;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -24,20 +24,26 @@ void add_spans(const std::vector<Stmt>& stmts, std::vector<Span>& spans) {
   }
 }
 
-void stretch_parts(Layout& layout) {
-  std::map<int64_t, std::vector<size_t>> groups;
+// What moves as one, and what has bytes in common: parts live as long as the whole.
+void relate(Layout& layout) {
+  std::map<int64_t, std::vector<size_t>> units;
   for (size_t i = 0; i < layout.lives.size(); ++i) {
-    groups[layout.lives[i].buffer->tie_group].push_back(i);
-    layout.parts.push_back({i});
+    const int64_t group = layout.lives[i].buffer->tie_group;
+    units[group < 0 ? -1 - static_cast<int64_t>(i) : group].push_back(i);
   }
-  groups.erase(-1);
-  for (const auto& [group, members] : groups) {
+  layout.parts.resize(layout.lives.size());
+  layout.kin.resize(layout.lives.size());
+  for (const auto& [group, members] : units) {
     for (const size_t whole : members) {
+      const Life& w = layout.lives[whole];
       for (const size_t part : members) {
-        Life& life = layout.lives[part];
-        if (part == whole || !contains(*layout.lives[whole].buffer, *life.buffer)) continue;
+        Life& p = layout.lives[part];
+        p.unit = members.front();
+        if (p.first_byte() < w.end_byte() && w.first_byte() < p.end_byte())
+          layout.kin[whole].push_back(part);
+        if (p.first_byte() < w.first_byte() || p.end_byte() > w.end_byte()) continue;
         layout.parts[whole].push_back(part);
-        if (life.begin < life.end) life.end = std::max(life.end, layout.lives[whole].end);
+        if (p.begin < p.end) p.end = std::max(p.end, w.end);
       }
     }
   }
@@ -79,7 +85,6 @@ void find_lives(Layout& layout, const Loops& loops) {
     refuse_if(is_planned && region == layout.regions.end(),
               {b.name, " lies in the pool ", b.pool, ", which does not exist"});
     const bool is_input = b.kind == "input";
-    layout.by_name[b.name] = layout.lives.size();
     layout.lives.push_back(
         {.buffer = &b,
          .region = is_planned ? &region->second : nullptr,
@@ -87,35 +92,39 @@ void find_lives(Layout& layout, const Loops& loops) {
          .end = is_input ? 1 : 0,
          .is_kept = is_callers(b) && !(is_input && says(options["reuse_inputs"]))});
   }
+  std::ranges::stable_sort(layout.lives, {}, [](const Life& life) {
+    return !life.region ? 2 : life.region->port == life.buffer ? 1 : 0;
+  });
+  for (size_t i = 0; i < layout.lives.size(); ++i) layout.by_name[layout.lives[i].buffer->name] = i;
   for (size_t c = 0; c < spans.size(); ++c) {
-    std::map<size_t, Use> uses;
+    std::map<size_t, Use>& uses = layout.uses.emplace_back();
     const std::vector<Place>& places = loops.kernels.at(loops.calls[c].kernel).body.places;
     for (size_t p = 0; p < loops.calls[c].args.size(); ++p) {
       const auto known = layout.by_name.find(loops.calls[c].args[p].buffer);
       if (known == layout.by_name.end()) continue;
       Use& use = uses[known->second];
-      use = {known->second, use.reads || places[p].reads, use.writes || places[p].writes};
-      Life& life = layout.lives[use.life];
+      use = {use.reads || places[p].reads, use.writes || places[p].writes};
+      Life& life = layout.lives[known->second];
       life.begin = std::min(life.begin, spans[c].first);
       life.end = std::max(life.end, spans[c].second);
     }
-    std::vector<Use>& all = layout.uses.emplace_back();
-    for (const auto& [life, use] : uses) all.push_back(use);
   }
   for (Life& life : layout.lives) {
     if (life.begin == INT64_MAX) life.begin = 0;
     if (life.is_kept) life.end = std::max<int64_t>(1, static_cast<int64_t>(spans.size()));
   }
-  stretch_parts(layout);
+  relate(layout);
 }
 
 // Places of buffers, and with them how large the memories are.
 void check_places(Layout& layout) {
-  std::map<std::string, std::pair<std::string, uint64_t>> units;  // where they begin
+  const auto begin_of_unit = [](const Buffer& b) {
+    return static_cast<uint64_t>(*b.offset_bytes) - static_cast<uint64_t>(b.tie_offset_bytes);
+  };
   for (const Life& life : layout.lives) {
     if (life.region == nullptr) continue;
     const Buffer& b = *life.buffer;
-    Region& region = layout.regions.at(b.pool);
+    Region& region = *life.region;
     const Element* own = region.port ? region.port->element : b.element;
     const std::string placed = layout.json["options"]["places"][b.tensor].text();
     refuse_if(!b.pool.empty() && b.kind != "arena" && !region.port,
@@ -130,9 +139,8 @@ void check_places(Layout& layout) {
               {b.name, " is misaligned"});
     region.bytes = std::max(region.bytes, *b.offset_bytes + b.size_bytes);
     region.alignment = std::max(region.alignment, b.alignment);
-    const std::pair begin(
-        b.pool, static_cast<uint64_t>(*b.offset_bytes) - static_cast<uint64_t>(begin_in_unit(b)));
-    refuse_if(units.emplace(unit_of(b), begin).first->second != begin,
+    const Life& first = layout.lives[life.unit];
+    refuse_if(life.region != first.region || begin_of_unit(b) != begin_of_unit(*first.buffer),
               {b.name, " and others are tied, but not at their distance"});
   }
 }
@@ -140,54 +148,49 @@ void check_places(Layout& layout) {
 Json number(int64_t n) { return {static_cast<double>(n)}; }
 
 void check_memories(const Layout& layout) {
-  const JsonArray& pools = layout.json["options"]["pools"].array();
-  const auto memory_of = [&](const std::string& name, const char* kind, const Json& capacity) {
+  std::vector<std::string> names = {""};
+  for (const Json& pool : layout.json["options"]["pools"].array())
+    names.push_back(pool["name"].text());
+  JsonArray memory;
+  for (const std::string& name : names) {
     const Region& region = layout.regions.at(name);
-    return Json{JsonObject{{"name", {name.empty() ? "arena" : name}},
-                           {"kind", {std::string(kind)}},
+    const std::string kind = name.empty() ? "arena" : "pool";
+    JsonObject expected = {{"name", {name.empty() ? kind : name}},
+                           {"kind", {kind}},
                            {"bytes", number(region.bytes)},
-                           {"alignment", number(region.alignment)},
-                           {"capacity_bytes", capacity}}};
-  };
-  JsonArray memory = {memory_of("", "arena", {})};
-  for (const Json& pool : pools) {
-    memory.push_back(memory_of(pool["name"].text(), "pool", pool["capacity_bytes"]));
+                           {"alignment", number(region.alignment)}};
+    expected["capacity_bytes"] = name.empty() ? Json() : number(region.most_bytes);
+    memory.push_back({expected});
   }
   JsonObject expected = {{"arena_bytes", number(layout.regions.at("").bytes)},
                          {"arena_alignment", number(layout.regions.at("").alignment)}};
-  if (!pools.empty() || !layout.json["memory"].is_null()) expected["memory"] = {memory};
+  if (names.size() > 1 || !layout.json["memory"].is_null()) expected["memory"] = {memory};
   expect_same(layout.json, {expected}, "the program");
 }
 
 void check_buffers(const Layout& layout) {
-  JsonObject stated;  // by name
-  const JsonArray& buffers = layout.json["plan"]["buffers"].array();
-  for (const Json& b : buffers) stated[b["name"].text()] = b;
-  const auto is_planned = [](const Life& life) { return life.region != nullptr; };
-  const auto num_planned = std::ranges::count_if(layout.lives, is_planned);
-  expect(std::ssize(stated) == num_planned && std::ssize(buffers) == num_planned,
+  const JsonArray& stated = layout.json["plan"]["buffers"].array();
+  expect(std::ssize(stated) == std::ranges::count_if(layout.lives, &Life::region),
          "another number of arena buffers");
-  for (const Life& life : layout.lives) {
-    if (!is_planned(life)) continue;
+  for (size_t i = 0; i < stated.size(); ++i) {
+    const Life& life = layout.lives[i];
     const Buffer& b = *life.buffer;
-    JsonObject expected = {{"tensor", {b.tensor}},
+    const Buffer* port = life.region->port;
+    JsonObject expected = {{"name", {b.name}},
+                           {"tensor", {b.tensor}},
                            {"size_bytes", number(b.size_bytes)},
                            {"alignment", number(b.alignment)},
                            {"first", number(life.begin)},
                            {"last", number(life.end)},
                            {"offset_bytes", number(*b.offset_bytes)},
                            {"pool", {}},
-                           {"inside", {}}};
-    if (!b.pool.empty()) {
-      expected[life.region->port ? "inside" : "pool"] = {life.region->port ? life.region->port->name
-                                                                           : b.pool};
-    }
-    if (b.tie_group >= 0) {
-      expected["tie_group"] = number(b.tie_group);
-      expected["tie_offset_bytes"] = number(b.tie_offset_bytes);
-    }
-    expect(stated.contains(b.name), "nothing of " + b.name);
-    expect_same(stated[b.name], {expected}, b.name);
+                           {"inside", {}},
+                           {"tie_group", {}},
+                           {"tie_offset_bytes", {}}};
+    if (!b.pool.empty()) expected[port ? "inside" : "pool"] = {port ? port->name : b.pool};
+    if (b.tie_group >= 0) expected["tie_group"] = number(b.tie_group);
+    if (b.tie_group >= 0) expected["tie_offset_bytes"] = number(b.tie_offset_bytes);
+    expect_same(stated[i], {expected}, b.name);
   }
 }
 
@@ -199,22 +202,6 @@ bool is_callers(const Buffer& b) { return b.kind == "input" || b.kind == "output
 
 bool may_stand_in(const Element* e, const Element* object) {
   return e == object || e->name == "int8" || e->name == "uint8" || e->name == "bool";
-}
-
-bool may_share(const Buffer& a, const Buffer& b) {
-  return may_stand_in(a.element, b.element) || may_stand_in(b.element, a.element);
-}
-
-std::string unit_of(const Buffer& b) {
-  return b.tie_group < 0 ? b.name : " " + std::to_string(b.tie_group);
-}
-
-int64_t begin_in_unit(const Buffer& b) { return b.tie_group < 0 ? 0 : b.tie_offset_bytes; }
-
-bool contains(const Buffer& whole, const Buffer& part) {
-  return whole.tie_group == part.tie_group && (whole.tie_group >= 0 || whole.name == part.name) &&
-         whole.tie_offset_bytes <= part.tie_offset_bytes &&
-         part.tie_offset_bytes + part.size_bytes <= whole.tie_offset_bytes + whole.size_bytes;
 }
 
 Layout lay_out(Loops& loops, const Json& json) {

@@ -4,14 +4,13 @@
 //
 // Who wants to believe it reads, in this order (about so many lines of code, without comments,
 // empty lines and includes; tools/count_assay.py counts them):
-//  - the memory plan, 910 lines: judge, layout (where and when buffers are), distances (overlap),
+//  - the memory plan, 870 lines: judge, layout (where and when buffers are), distances (overlap),
 //    load (what is needed at once), bound and search (that the arena is the least), order (that no
 //    other order needs less);
 //  - the run that shows that every read finds its value and how near buffers may come, 970 lines:
 //    calls, machine, and code and range, which strip kernels of their arithmetic;
 //  - other claims, 590 lines: claims (names, ports, operators), requantisation, sums, rounding;
-//  - the readers of both files, 1,090 lines: json, lexer, loops, body_reader;
-//  - what is no judge's: intervals, 50 lines.
+//  - the readers of both files, 1,090 lines: json, lexer, loops, body_reader.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

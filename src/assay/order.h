@@ -12,6 +12,6 @@ namespace ingot::assay {
 //    search through the sets of calls that can be done finds, with what is alive then. Outputs may
 //    share with inputs that die there what the distances that the run has shown let them.
 // Throws TooLarge (assay/machine.h) if that search takes too long.
-void check_order(const Loops& loops, const Layout& layout, const Distances& distances);
+void check_order(const Loops& loops, const Layout& layout, const Pairs& pairs);
 
 }  // namespace ingot::assay

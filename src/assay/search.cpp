@@ -8,88 +8,84 @@
 #include <string>
 #include <utility>
 
-#include "assay/intervals.h"
-
 namespace ingot::assay {
 namespace {
 
 constexpr size_t kMostPairs = 3000;
+constexpr int64_t kFar = int64_t{1} << 60;
 
 // What moves as one: a buffer or a tied group. The bases of all places are `residue` modulo
 // `modulus`.
 struct Item {
-  int64_t low = INT64_MIN;
-  int64_t high = INT64_MAX;
+  int64_t low = -kFar;
+  int64_t high = kFar;
   int64_t modulus = 1;
   int64_t residue = 0;
 
-  int64_t up(int64_t base) const { return residue - floor_div(residue - base, modulus) * modulus; }
-  int64_t down(int64_t base) const {
-    return residue + floor_div(base - residue, modulus) * modulus;
+  // False if no place is left.
+  bool narrow() {
+    low = residue - floor_div(residue - low, modulus) * modulus;
+    high = residue + floor_div(high - residue, modulus) * modulus;
+    return low <= high;
   }
+  bool operator==(const Item&) const = default;
 };
 
-// A choice between two: of a pair of items, which lies behind, or of a step, which way it runs.
+// A choice between two: of a pair of buffers, which lies behind, or of a step, which way it runs.
 // What has not been excluded is a set of bits.
 using Open = uint8_t;
 constexpr Open kFirst = 1;   // b behind a; forward
 constexpr Open kSecond = 2;  // a behind b; in reverse
 constexpr Open kBoth = kFirst | kSecond;
 
+// One buffer behind another.
+struct Way {
+  size_t front = 0;  // items
+  size_t behind = 0;
+  Least least = {};  // between their bases, by direction of the step
+
+  int64_t distance(Open directions) const {
+    if (directions == kBoth) return std::min(least[kForward], least[kReverse]);
+    return least[directions == kFirst ? kForward : kReverse];
+  }
+};
+
 struct Apart {
-  size_t a = 0;  // items
-  size_t b = 0;
-  // Which of them lies behind, and by direction of the step: at least how far behind its base.
-  std::array<std::array<int64_t, 2>, 2> behind = {};
-  int64_t shift = 0;  // of their buffers within them
+  std::array<Way, 2> ways;
   size_t choice = 0;
   std::optional<size_t> step = {};  // choice of its direction; without, that does not matter
-
-  int64_t least(size_t which, Open directions) const {
-    if (directions == kBoth) return std::min(behind[which][kForward], behind[which][kReverse]);
-    return behind[which][directions == kFirst ? kForward : kReverse];
-  }
 };
 
 struct State {
   std::vector<Item> items;
   std::vector<Open> open;  // choices
+  bool operator==(const State&) const = default;
 };
 
 class Search {
  public:
-  Search(const Layout& layout, const std::vector<Pair>& pairs, int64_t height)
-      : layout_(layout), log_(layout.json["plan"]["witness"]["search"].array()) {
-    const auto lives = select(layout, [](const Life& life) { return life.is_in_arena(); });
-    for (const size_t i : lives) add_to_item(i, height);
-    const JsonArray& buffers = layout.json["plan"]["buffers"].array();
-    for (size_t p = 0; p < buffers.size(); ++p)
-      place_of_[buffers[p]["name"].text()] = static_cast<int64_t>(p);
-    sweep(layout.lives, lives, [&](size_t i, const std::vector<size_t>& alive) {
+  Search(const Layout& layout, const Pairs& pairs, int64_t height)
+      : layout_(layout), pairs_(pairs), log_(layout.json["plan"]["witness"]["search"].array()) {
+    start_.items.resize(layout.lives.size());
+    const auto lives = select(layout, &Life::is_in_arena);
+    for (const size_t i : lives) {
+      // Ties are kept and alignments are powers of two: of the places that the plan has, the
+      // greatest alignment says which others there are.
+      const Life& life = layout.lives[i];
+      Item& item = start_.items[life.unit];
+      item = {std::max(item.low, -life.first_byte()), std::min(item.high, height - life.end_byte()),
+              std::max(item.modulus, life.buffer->alignment),
+              *life.buffer->offset_bytes - life.first_byte()};
+    }
+    sweep(layout, lives, [&](size_t i, const std::vector<size_t>& alive) {
       for (const size_t j : alive) add_pair(std::min(i, j), std::max(i, j));
     });
-    for (const Pair& pair : pairs) {
-      if (pair.is_stated) let_overlap(pair);
-    }
   }
 
   // All of the log is about something.
   bool run() { return refuted(start_) && next_ == log_.size(); }
 
  private:
-  // Ties are kept and alignments are powers of two: of the places that the plan has, the greatest
-  // alignment says which others there are.
-  void add_to_item(size_t i, int64_t height) {
-    const Buffer& b = *layout_.lives[i].buffer;
-    const int64_t within = begin_in_unit(b);
-    const auto [known, is_new] = units_.emplace(unit_of(b), start_.items.size());
-    if (is_new) start_.items.emplace_back();
-    item_of_[i] = known->second;
-    Item& item = start_.items[known->second];
-    item = {std::max(item.low, -within), std::min(item.high, height - within - b.size_bytes),
-            std::max(item.modulus, b.alignment), *b.offset_bytes - within};
-  }
-
   // The choice that decisions of the log name so: two places in plan.buffers, or a step and -1.
   size_t choice_of(int64_t first, int64_t second) {
     const auto [known, is_new] = choices_.emplace(std::pair(first, second), start_.open.size());
@@ -97,65 +93,56 @@ class Search {
     return known->second;
   }
 
-  void add_pair(size_t i, size_t j) {
-    if (item_of_[i] == item_of_[j]) return;
+  void add_pair(size_t a, size_t b) {
+    if (layout_.lives[a].unit == layout_.lives[b].unit) return;
     if (apart_.size() == kMostPairs)
       throw TooLarge("the lower bound has a search for its witness, of too many buffers");
-    const Buffer& x = *layout_.lives[i].buffer;
-    const Buffer& y = *layout_.lives[j].buffer;
-    const int64_t shift = begin_in_unit(x) - begin_in_unit(y);
-    Apart& pair = apart_[{i, j}];
-    pair = {.a = item_of_[i], .b = item_of_[j], .shift = shift};
-    pair.choice = choice_of(place_of_[x.name], place_of_[y.name]);
-    pair.behind[0].fill(x.size_bytes + shift);
-    pair.behind[1].fill(y.size_bytes - shift);
+    Apart& pair = apart_.emplace_back();
+    pair = {{way(a, b), way(b, a)}, choice_of(static_cast<int64_t>(a), static_cast<int64_t>(b))};
+    for (const Pair* stated :
+         {find_stated(layout_, pairs_, a, b), find_stated(layout_, pairs_, b, a)}) {
+      if (stated) pair.step = choice_of(stated->step, -1);
+    }
   }
 
-  void let_overlap(const Pair& stated) {
-    const auto known = apart_.find(std::minmax(stated.output, stated.input));
-    if (known == apart_.end()) return;
-    Apart& pair = known->second;
-    pair.step = choice_of(stated.step, -1);
-    for (const Direction run : {kForward, kReverse}) {
-      // Forward the input follows the output, in reverse the output the input.
-      const size_t which = (run == kForward) == (stated.output < stated.input) ? 0 : 1;
-      int64_t& least = pair.behind[which][run];
-      if (stated.stated[run])
-        least = std::min(least, *stated.stated[run] + (which == 0 ? pair.shift : -pair.shift));
-    }
+  Way way(size_t front, size_t behind) const {
+    const Life& x = layout_.lives[front];
+    const Life& y = layout_.lives[behind];
+    Least least = {x.buffer->size_bytes, x.buffer->size_bytes};
+    // Forward the input follows the output, in reverse the output the input.
+    if (const Pair* stated = find_stated(layout_, pairs_, front, behind))
+      least[kForward] = std::min(least[kForward], stated->stated[kForward]);
+    if (const Pair* stated = find_stated(layout_, pairs_, behind, front))
+      least[kReverse] = std::min(least[kReverse], stated->stated[kReverse]);
+    for (int64_t& distance : least) distance += x.first_byte() - y.first_byte();
+    return {x.unit, y.unit, least};
   }
 
   // False if the ends of some offset have met.
   bool push(State& state) {
-    for (Item& item : state.items) {
-      item = {item.up(item.low), item.down(item.high), item.modulus, item.residue};
-      if (item.low > item.high) return false;
-    }
-    for (bool changed = true; std::exchange(changed, false);) {
+    State before;
+    do {
+      before = state;
       if (--rounds_left_ < 0) throw TooLarge("the search that is a witness takes too many steps");
-      for (const auto& [lives, pair] : apart_) {
-        Item* const items[] = {&state.items[pair.a], &state.items[pair.b]};
-        const Open directions = pair.step ? state.open[*pair.step] : kBoth;
-        const int64_t least[] = {pair.least(0, directions), pair.least(1, directions)};
-        Open possible = 0;
-        if (items[0]->low + least[0] <= items[1]->high) possible |= kFirst;
-        if (items[1]->low + least[1] <= items[0]->high) possible |= kSecond;
-        Open& open = state.open[pair.choice];
-        changed = changed || (open & ~possible) != 0;
-        open &= possible;
-        if (open == 0) return false;
-        if (open == kBoth) continue;
-        const size_t which = open == kFirst ? 0 : 1;
-        Item& first = *items[which];
-        Item& second = *items[1 - which];
-        const int64_t low = second.up(first.low + least[which]);
-        const int64_t high = first.down(second.high - least[which]);
-        changed = changed || low > second.low || high < first.high;
-        second.low = std::max(second.low, low);
-        first.high = std::min(first.high, high);
-        if (first.low > first.high || second.low > second.high) return false;
+      for (Item& item : state.items) {
+        if (!item.narrow()) return false;
       }
-    }
+      for (const Apart& pair : apart_) {
+        const Open directions = pair.step ? state.open[*pair.step] : kBoth;
+        Open& open = state.open[pair.choice];
+        for (const Open which : {kFirst, kSecond}) {
+          const Way& way = pair.ways[which - kFirst];
+          const int64_t distance = way.distance(directions);
+          Item& front = state.items[way.front];
+          Item& behind = state.items[way.behind];
+          if (front.low + distance > behind.high) open &= kBoth - which;
+          if (open != which) continue;
+          behind.low = std::max(behind.low, front.low + distance);
+          front.high = std::min(front.high, behind.high - distance);
+        }
+        if (open == 0) return false;
+      }
+    } while (state != before);
     return true;
   }
 
@@ -176,20 +163,18 @@ class Search {
   }
 
   const Layout& layout_;
+  const Pairs& pairs_;
   const JsonArray& log_;
-  std::map<std::string, int64_t> place_of_;           // in plan.buffers
-  std::map<std::string, size_t> units_;               // items
-  std::map<size_t, size_t> item_of_;                  // by life
-  std::map<std::pair<size_t, size_t>, Apart> apart_;  // by lives
+  std::vector<Apart> apart_;
   std::map<std::pair<int64_t, int64_t>, size_t> choices_;
-  State start_;
+  State start_;      // items by unit
   size_t next_ = 0;  // in the log
   int64_t rounds_left_ = 1'000'000;
 };
 
 }  // namespace
 
-bool is_refuted(const Layout& layout, const std::vector<Pair>& pairs, int64_t height) {
+bool is_refuted(const Layout& layout, const Pairs& pairs, int64_t height) {
   return Search(layout, pairs, height).run();
 }
 

@@ -21,6 +21,6 @@ namespace ingot::assay {
 // places in plan.buffers or the number of a step, splits what is left open in two; below it the log
 // goes on with b behind a (forward), then with a behind b (reverse), each until the ends of some
 // offset have met. What the log does not name cannot make a false bound true.
-bool is_refuted(const Layout& layout, const std::vector<Pair>& pairs, int64_t height);
+bool is_refuted(const Layout& layout, const Pairs& pairs, int64_t height);
 
 }  // namespace ingot::assay

@@ -35,14 +35,24 @@ class Judged {
     }
     for (size_t b = 0; b < problem.buffers.size(); ++b) {
       const plan::Interval life = problem.buffers[b].lifetime;
-      layout_.lives.push_back({&buffers_[b], &arena_, life.begin, life.end});
+      const int64_t group = problem.buffers[b].group;
+      const auto first = std::ranges::find(problem.buffers, group, &plan::Buffer::group);
+      layout_.lives.push_back(
+          {.buffer = &buffers_[b],
+           .region = &arena_,
+           .begin = life.begin,
+           .end = life.end,
+           .unit = group < 0 ? b : static_cast<size_t>(first - problem.buffers.begin())});
     }
     for (const plan::Overlap& o : problem.overlaps) {
-      pairs_.push_back({.output = static_cast<size_t>(o.output),
-                        .input = static_cast<size_t>(o.input),
-                        .step = o.step,
-                        .is_stated = true,
-                        .stated = {o.forward, o.reverse}});
+      assay::Pair pair = {.output = static_cast<size_t>(o.output),
+                          .input = static_cast<size_t>(o.input),
+                          .step = o.step,
+                          .is_stated = true};
+      pair.stated = {o.forward.value_or(buffers_[pair.output].size_bytes),
+                     o.reverse.value_or(buffers_[pair.input].size_bytes)};
+      pairs_.resize(std::max(pairs_.size(), static_cast<size_t>(o.step) + 1));
+      pairs_[static_cast<size_t>(o.step)].push_back(pair);
     }
   }
 
@@ -64,8 +74,17 @@ class Judged {
   std::vector<assay::Buffer> buffers_;
   assay::Region arena_;
   assay::Layout layout_{.json = json_};
-  std::vector<assay::Pair> pairs_;
+  assay::Pairs pairs_;
 };
+
+// A step is a point in time, as in programs.
+plan::Problem made(plan::ProblemGenerator& generator, int64_t n, int64_t span, int64_t largest,
+                   plan::Features features) {
+  plan::Problem problem = generator.make(n, span, largest, features);
+  for (plan::Overlap& o : problem.overlaps)
+    o.step = problem.buffers[static_cast<size_t>(o.output)].lifetime.begin;
+  return problem;
+}
 
 class Logs : public ::testing::Test {
  protected:
@@ -84,8 +103,8 @@ TEST_F(Logs, OfThePlannerHold) {
   plan::ProblemGenerator generator(31);
   int64_t with_decisions = 0;
   for (int64_t round = 0; round < 3'000; ++round) {
-    const plan::Problem problem = generator.make(generator.pick(2, 7), generator.pick(2, 7), 9,
-                                                 kinds[static_cast<size_t>(round % 5)]);
+    const plan::Problem problem = made(generator, generator.pick(2, 7), generator.pick(2, 7), 9,
+                                       kinds[static_cast<size_t>(round % 5)]);
     const plan::Plan plan = plan::solve(problem, {.search_nodes = 100'000, .climb_steps = 0});
     ASSERT_TRUE(plan.optimal);
     std::vector<int64_t> all(problem.buffers.size());
@@ -113,7 +132,7 @@ TEST_F(Logs, MadeUpOnesShowNothing) {
   plan::ProblemGenerator generator(32);
   for (int64_t round = 0; round < 2'000; ++round) {
     const plan::Problem problem =
-        generator.make(generator.pick(3, 6), 4, 7, {.alignments = true, .overlaps = true});
+        made(generator, generator.pick(3, 6), 4, 7, {.alignments = true, .overlaps = true});
     const plan::Plan plan = plan::solve(problem, {.search_nodes = 100'000, .climb_steps = 0});
     const auto n = static_cast<int64_t>(problem.buffers.size());
     std::vector<plan::Decision> log;
