@@ -12,6 +12,7 @@
 #include "loop/transform.h"
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
+#include "schedule/dsp_reduction.h"
 #include "schedule/expand.h"
 #include "schedule/gathered_dot.h"
 #include "schedule/narrow_multiply.h"
@@ -111,6 +112,7 @@ std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
   if (target.features.has_dsp) {
     rules.emplace_back(schedule_dsp_dot);
     rules.emplace_back(schedule_dsp_depthwise);
+    rules.emplace_back(schedule_dsp_reduction);
   }
   if (target.packed) {
     const PackedShape shape = {target.packed->columns, target.packed->registers,
