@@ -9,7 +9,9 @@
 
 #include "loop/dead.h"
 #include "loop/rewrite.h"
+#include "loop/simplify.h"
 #include "loop/transform.h"
+#include "schedule/copies.h"
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
 #include "schedule/dsp_reduction.h"
@@ -35,6 +37,15 @@ loop::Kernel jammed(loop::Kernel kernel) {
   for (const char* variable : kChannelLoops) {
     std::optional<loop::Block> body = loop::unroll_and_jam(kernel.body, variable, kJamFactor);
     if (body) kernel.body = *std::move(body);
+  }
+  return kernel;
+}
+
+// For a kernel that no schedule of the target takes.
+loop::Kernel simply_scheduled(loop::Kernel kernel, const Target& target) {
+  kernel = jammed(std::move(kernel));
+  if (target.features.has_dsp) {
+    kernel.body = loop::simplify(with_words(kernel.body, target.features.has_mve));
   }
   return kernel;
 }
@@ -203,9 +214,9 @@ Scheduled with_choices(loop::Program program, const Choices& choices, const Targ
       continue;
     }
     std::optional<loop::Kernel> reversed = reverse(kernel);
-    if (reversed) reversed = jammed(*std::move(reversed));
+    if (reversed) reversed = simply_scheduled(*std::move(reversed), target);
     scheduled.reversed.push_back(std::move(reversed));
-    program.kernels[k] = jammed(kernel);
+    program.kernels[k] = simply_scheduled(kernel, target);
   }
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     loop::Block& body = program.kernels[k].body;
