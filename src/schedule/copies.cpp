@@ -93,6 +93,8 @@ Block by_words(const loop::For& f, const Move& move, int64_t first, int64_t coun
 
 }  // namespace
 
+bool is_copy(const loop::For& f) { return find_move(f).has_value(); }
+
 Block with_words(const Block& block, bool has_vectors) {
   Block out;
   for (const loop::Stmt& s : block) {

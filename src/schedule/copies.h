@@ -6,6 +6,9 @@
 
 namespace ingot {
 
+// Whether the loop only copies neighbouring bytes of one buffer to another one, or sets them.
+bool is_copy(const loop::For& f);
+
 // Each innermost loop of `block` that copies neighbouring bytes of one buffer to another one, or
 // sets them to one value, by words; with `has_vectors` sixteen bytes are one vector. A word is read
 // before it is written, as its bytes were, so copies may overlap as far as before.

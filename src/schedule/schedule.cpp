@@ -22,6 +22,7 @@
 #include "schedule/reschedule.h"
 #include "schedule/saturation.h"
 #include "schedule/scalar_block.h"
+#include "schedule/vector_elements.h"
 #include "schedule/vector_shapes.h"
 
 namespace ingot {
@@ -124,6 +125,12 @@ std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
     rules.emplace_back(schedule_dsp_dot);
     rules.emplace_back(schedule_dsp_depthwise);
     rules.emplace_back(schedule_dsp_reduction);
+  }
+  if (target.features.has_mve) {
+    const std::optional<TermShape> shape = term_shape_of(target);
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_vector_elements(program, kernel, reverse, *shape);
+    });
   }
   if (target.packed) {
     const PackedShape shape = {target.packed->columns, target.packed->registers,
