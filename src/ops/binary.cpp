@@ -13,6 +13,7 @@
 
 #include "ops/access.h"
 #include "ops/fixed_point.h"
+#include "ops/proved_rescale.h"
 #include "ops/proved_sum.h"
 #include "ops/rescale.h"
 #include "ops/table.h"
@@ -323,6 +324,28 @@ Expr lower_proved(Lowering& lowering, Kind kind, const TensorType& x, const Tens
   return lower_by_table(lowering, sum, inputs[0], inputs[1]);
 }
 
+// A product of bytes (`centred`: of both operands less their zero points) with one proved line;
+// null if there is none, or if the target does better with the reference's arithmetic.
+Expr lower_proved_product(Lowering& lowering, const TensorType& x, const TensorType& z,
+                          const TensorType& y, const Expr& centred) {
+  if (size_in_bytes(y.dtype) > 1 || !lowering.forms().rescalings) return nullptr;
+  const int64_t bound = greatest_magnitude(x) * greatest_magnitude(z);
+  const RescaleTask task = {.factors = {product_factor(x, z, y)},
+                            .accumulators = {{-bound, bound}},
+                            .biases = {},
+                            .zero_point = y.zero_point(),
+                            .clamp = {lowest(y.dtype), highest(y.dtype)},
+                            .rounding = integer_rounding(lowering.rounding())};
+  if (!lowering.plane_searches().may_find_lines(num_searches(task))) return nullptr;
+  const std::optional<ProvedRescale> proved = prove_rescale(task);
+  if (!proved) return nullptr;
+  const ProvedRescaler rescaler(lowering, task, *proved);
+  const Expr value = rescaler.apply(centred, lit(0));
+  if (!rescaler.clamps()) return value;
+  const int64_t base = rescaler.base();
+  return clamp_to(value, lowest(y.dtype) - base, highest(y.dtype) - base) + base;
+}
+
 Expr element(Lowering& lowering, const Op& op, std::span<const TensorType* const> types,
              const TensorType& y, std::span<const Expr> inputs) {
   const Kind kind = std::get<Binary>(op).kind;
@@ -337,6 +360,7 @@ Expr element(Lowering& lowering, const Op& op, std::span<const TensorType* const
   const Expr centred_x = inputs[0] - x.zero_point();
   const Expr centred_z = inputs[1] - z.zero_point();
   if (kind == Kind::kMul) {
+    if (Expr value = lower_proved_product(lowering, x, z, y, centred_x * centred_z)) return value;
     return saturate_to(y, multiply_by_quantized_multiplier(
                               lowering, centred_x * centred_z,
                               quantize_multiplier(product_factor(x, z, y)), bound_x * bound_z));

@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-Bytes table_of(const Op& op, const TensorType& x, const TensorType& y) {
+Bytes table_of(const Op& op, const TensorType& x, const TensorType& y, Rounding rounding) {
   constexpr int64_t kNumValues = 256;
   CHECK(size_in_bytes(x.dtype) == 1 && size_in_bytes(y.dtype) == 1);
   TensorType from = x;
@@ -20,7 +20,7 @@ Bytes table_of(const Op& op, const TensorType& x, const TensorType& y) {
   }
   const TensorView input = {&from, values};
   const MutableTensorView output = {&to, results};
-  rules_of(op).reference.call(op, {&input, 1}, {&output, 1}, Rounding::kDouble);
+  rules_of(op).reference.call(op, {&input, 1}, {&output, 1}, rounding);
   return Bytes(std::move(results));
 }
 

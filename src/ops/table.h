@@ -8,7 +8,8 @@ namespace ingot {
 
 // What `op` makes of each of the 256 values of x's type (an 8-bit integer), in ascending order; y
 // is an 8-bit type too.
-Bytes table_of(const Op& op, const TensorType& x, const TensorType& y);
+Bytes table_of(const Op& op, const TensorType& x, const TensorType& y,
+               Rounding rounding = Rounding::kDouble);
 
 // Whether `element`, as it travels, comes from memory unchanged.
 bool is_loaded(const loop::Expr& element);

@@ -220,6 +220,14 @@ loop::Block ending_of(const Contraction& c, Expr sum, const loop::Block& finish,
   return loop::rename(block, renamed);
 }
 
+Contraction with_a_channel(Contraction c, std::set<std::string>& names) {
+  const auto is_channel = [&](const LoopRange& axis) { return c.is_channel(axis); };
+  if (std::ranges::any_of(c.outer, is_channel)) return c;
+  c.outer.push_back({loop::fresh_name("oc", names), loop::lit(0), loop::lit(1)});
+  c.w.index.factors[c.outer.back().variable] = 1;
+  return c;
+}
+
 std::optional<Contraction> find_contraction(const loop::Kernel& kernel) {
   Contraction c;
   const loop::Block* block = &kernel.body;

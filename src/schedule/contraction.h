@@ -93,6 +93,10 @@ loop::Block ending_of(const Contraction& c, loop::Expr sum, const loop::Block& f
                       const std::map<std::string, loop::Expr>& values, int64_t number,
                       std::set<std::string>& names);
 
+// The same with a loop over one output channel, innermost, if it has none: outputs of one channel
+// only. `names` are taken.
+Contraction with_a_channel(Contraction c, std::set<std::string>& names);
+
 // nullopt if the kernel is of another form.
 std::optional<Contraction> find_contraction(const loop::Kernel& kernel);
 

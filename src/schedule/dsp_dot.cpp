@@ -27,7 +27,10 @@ using loop::lit;
 using loop::var;
 
 constexpr int64_t kWord = 4;             // elements of x in a word
-constexpr int64_t kLongestUnrolled = 4;  // words of a run that needs no loop
+constexpr int64_t kLongestUnrolled = 6;  // words of a run that needs no loop
+// Pairs of channels times positions that leave registers for words of x. Larger blocks load a word
+// for each half of it.
+constexpr int64_t kMostSumsBesideWords = 2;
 
 // The block of outputs that one pass over the sums makes.
 struct Tile {
@@ -156,6 +159,9 @@ class DotBuilder {
 
   // ---- One block of outputs.
 
+  // The last pair of a block may have one channel only, whose products need no bytes apart.
+  static bool has_both(const Tile& tile, int64_t pair) { return 2 * pair + 1 < tile.num_channels; }
+
   Block tile_block(const Tile& tile, const Expr& channel, const Expr& group) {
     Block out;
     totals_.clear();
@@ -170,7 +176,7 @@ class DotBuilder {
           continue;
         }
         out.emplace_back(loop::Let{total(pair, p), lit(0)});
-        out.emplace_back(loop::Let{low(pair, p), lit(0)});
+        if (has_both(tile, pair)) out.emplace_back(loop::Let{low(pair, p), lit(0)});
       }
     }
     append(out, sum_loops(tile, group, 0));
@@ -252,11 +258,18 @@ class DotBuilder {
   Block one_word(const Tile& tile, const Expr& group, const Expr& i, const Expr& table,
                  const std::vector<int64_t>& halves = {0, 1}) {
     Block out;
+    std::vector<Expr> words;
+    for (int64_t p = 0; p < tile.num_positions; ++p) {
+      words.push_back(load_x(tile, i, p));
+      if (tile.num_pairs * tile.num_positions > kMostSumsBesideWords) continue;
+      const std::string name = loop::fresh_name("x_word", names_);
+      out.emplace_back(loop::Let{name, std::exchange(words.back(), var(name, loop::kInt8x4))});
+    }
     for (const int64_t half : halves) {
       std::vector<Expr> pairs_of_x;
       for (int64_t p = 0; p < tile.num_positions; ++p) {
         const std::string name = loop::fresh_name("x_pair", names_);
-        out.emplace_back(loop::Let{name, extended(tile, load_x(tile, i, p), half)});
+        out.emplace_back(loop::Let{name, extended(tile, words[static_cast<size_t>(p)], half)});
         pairs_of_x.push_back(var(name, loop::kInt16x2));
       }
       for (int64_t pair = 0; pair < tile.num_pairs; ++pair) {
@@ -264,9 +277,10 @@ class DotBuilder {
         const int64_t at = (half * pairs_per_group_ + pair) * 2;
         out.emplace_back(loop::Let{
             name, loop::load(packed_, packed_index(tile, group, table) + at, loop::kInt16x2, 4)});
-        const std::string bytes = loop::fresh_name("w_low", names_);
         add_products(out, pairs_of_x, var(name, loop::kInt16x2),
                      [&](int64_t p) { return total(pair, p); });
+        if (!has_both(tile, pair)) continue;
+        const std::string bytes = loop::fresh_name("w_low", names_);
         out.emplace_back(
             loop::Let{bytes, loop::call("low_bytes", loop::kInt16x2, {var(name, loop::kInt16x2)})});
         add_products(out, pairs_of_x, var(bytes, loop::kInt16x2),
@@ -328,7 +342,7 @@ class DotBuilder {
   Block finish(const Tile& tile, const Expr& channel, int64_t k, int64_t p) {
     const Expr own_channel = channel + k;
     const int64_t pair = k / 2;
-    Expr sum = var(low(pair, p));
+    Expr sum = var(has_both(tile, pair) ? low(pair, p) : total(pair, p));
     if (k % 2 == 1) sum = loop::shr(var(total(pair, p)) - sum, 8);
     std::map<std::string, Expr> values = {{axes_.channel.variable, own_channel}};
     if (tile.num_positions > 1) {
@@ -408,7 +422,6 @@ class DotBuilder {
 std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool reverse) {
   if (c.x.dtype != DType::kInt8 || c.w.dtype != DType::kInt8) return std::nullopt;
   const auto is_channel = [&](const LoopRange& axis) { return c.is_channel(axis); };
-  if (std::ranges::none_of(c.outer, is_channel)) return std::nullopt;
   std::optional<std::vector<SumRange>> ranges = ranges_of_sums(c);
   if (!ranges) return std::nullopt;
   std::string column;
@@ -427,7 +440,8 @@ std::optional<Rescheduled> build(const loop::Kernel& kernel, Contraction c, bool
 std::optional<Rescheduled> schedule_dsp_dot(const loop::Kernel& kernel, bool reverse) {
   std::optional<Contraction> c = find_contraction(kernel);
   if (!c) return std::nullopt;
-  return build(kernel, with_collapsed_positions(*std::move(c)), reverse);
+  std::set<std::string> names = names_in(kernel);
+  return build(kernel, with_a_channel(with_collapsed_positions(*std::move(c)), names), reverse);
 }
 
 }  // namespace ingot

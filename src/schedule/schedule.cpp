@@ -9,10 +9,13 @@
 
 #include "loop/dead.h"
 #include "loop/rewrite.h"
+#include "loop/simplify.h"
 #include "loop/transform.h"
 #include "schedule/choices.h"
+#include "schedule/copies.h"
 #include "schedule/dsp_depthwise.h"
 #include "schedule/dsp_dot.h"
+#include "schedule/dsp_reduction.h"
 #include "schedule/expand.h"
 #include "schedule/gathered_dot.h"
 #include "schedule/narrow_multiply.h"
@@ -20,6 +23,7 @@
 #include "schedule/reschedule.h"
 #include "schedule/saturation.h"
 #include "schedule/scalar_block.h"
+#include "schedule/vector_elements.h"
 #include "schedule/vector_shapes.h"
 
 namespace ingot {
@@ -35,6 +39,15 @@ loop::Kernel jammed(loop::Kernel kernel) {
   for (const char* variable : kChannelLoops) {
     std::optional<loop::Block> body = loop::unroll_and_jam(kernel.body, variable, kJamFactor);
     if (body) kernel.body = *std::move(body);
+  }
+  return kernel;
+}
+
+// For a kernel that no schedule of the target takes.
+loop::Kernel simply_scheduled(loop::Kernel kernel, const Target& target) {
+  kernel = jammed(std::move(kernel));
+  if (target.features.has_dsp) {
+    kernel.body = loop::simplify(with_words(kernel.body, target.features.has_mve));
   }
   return kernel;
 }
@@ -112,6 +125,13 @@ std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
   if (target.features.has_dsp) {
     rules.emplace_back(schedule_dsp_dot);
     rules.emplace_back(schedule_dsp_depthwise);
+    rules.emplace_back(schedule_dsp_reduction);
+  }
+  if (target.features.has_mve) {
+    const std::optional<TermShape> shape = term_shape_of(target);
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_vector_elements(program, kernel, reverse, *shape);
+    });
   }
   if (target.packed) {
     const PackedShape shape = {target.packed->columns, target.packed->registers,
@@ -225,9 +245,9 @@ Scheduled with_choices(loop::Program program, const Choices& choices, const Targ
       continue;
     }
     std::optional<loop::Kernel> reversed = reverse(kernel);
-    if (reversed) reversed = jammed(*std::move(reversed));
+    if (reversed) reversed = simply_scheduled(*std::move(reversed), target);
     scheduled.reversed.push_back(std::move(reversed));
-    program.kernels[k] = jammed(kernel);
+    program.kernels[k] = simply_scheduled(kernel, target);
   }
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     loop::Block& body = program.kernels[k].body;

@@ -452,7 +452,8 @@ std::optional<Rescheduled> schedule_vector_dot(const loop::Program& program,
                                                const DotShape& shape) {
   std::optional<Contraction> found = find_contraction(kernel);
   if (!found) return std::nullopt;
-  Contraction c = with_collapsed_positions(*std::move(found));
+  std::set<std::string> names = names_in(kernel);
+  Contraction c = with_a_channel(with_collapsed_positions(*std::move(found)), names);
   if (c.x.dtype != DType::kInt8 || c.w.dtype != DType::kInt8 || c.w.offset != 0) {
     return std::nullopt;
   }
@@ -464,7 +465,7 @@ std::optional<Rescheduled> schedule_vector_dot(const loop::Program& program,
     (c.is_channel(axis) ? channel : column) = axis.variable;
   }
   // The channels of a block share the words of x.
-  if (channel.empty() || c.x.index.factor(channel) != 0) return std::nullopt;
+  if (c.x.index.factor(channel) != 0) return std::nullopt;
   const auto x = std::ranges::find(kernel.params, c.x.buffer, &loop::Param::name);
   std::optional<Run> run = find_run(c, *ranges, column, x->num_elements, shape.word);
   if (!run) return std::nullopt;

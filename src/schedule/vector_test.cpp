@@ -5,6 +5,7 @@
 #include "schedule/gathered_dot.h"
 #include "schedule/interleaved.h"
 #include "schedule/test_convolutions.h"
+#include "schedule/vector_elements.h"
 #include "schedule/vector_shapes.h"
 
 namespace ingot {
@@ -86,6 +87,52 @@ TEST(VectorSchedules, AreRightOrNoneWherePaddingIsWide) {
       check_terms(target, s, 30);
     }
   }
+}
+
+// y[i] = value over `count` elements, where v is 5 * x[i].
+loop::Program elements(int64_t count, const std::string& value) {
+  const Result<loop::Program> parsed = loop::parse(
+      fmt::format("program p\n"
+                  "function high(x: int32, m: int32) -> int32 \"\" {{\n"
+                  "return int32(int64(x) * int64(m) >> 31:int64)\n}}\n"
+                  "buffer in int8[{0}] input align 1 type int8[{0}] scale 1 zero_point 0\n"
+                  "buffer out int8[{0}] output align 1 type int8[{0}] scale 1 zero_point 0\n"
+                  "kernel each(x: int8[{0}] read align 1, y: int8[{0}] write align 1) \"\" {{\n"
+                  "for i = 0 to {0} {{\nlet v: int32 = int32(x[i]) * 5\ny[i] = int8({1})\n}}\n}}\n"
+                  "run {{\ncall each(in, out)\n}}\n",
+                  count, value));
+  EXPECT_TRUE(parsed) << value;
+  return *parsed;
+}
+
+TEST(VectorElements, GiveWhatThePlainNestGives) {
+  const TermShape shape = *term_shape_of(*find_target("cortex-m55"));
+  for (const int64_t count : {4, 7, 16, 33}) {
+    const loop::Program plain =
+        elements(count, "min(max(v * 3 + int32(x[0]) + 7 >> 4, -128), 127)");
+    for (const bool reverse : {false, true}) {
+      const std::optional<Rescheduled> r =
+          schedule_vector_elements(plain, plain.kernels[0], reverse, shape);
+      ASSERT_TRUE(r) << count;
+      loop::Program program = plain;
+      replace_kernel(program, "each", *r);
+      for (const std::string& fault : loop::find_faults(program)) ADD_FAILURE() << fault;
+      EXPECT_TRUE(loop::unproved_accesses(program).empty());
+      EXPECT_EQ(run(program), run(plain)) << loop::print(program.kernels[0]);
+    }
+  }
+}
+
+TEST(VectorElements, LeaveAloneWhatGainsNothing) {
+  const TermShape shape = *term_shape_of(*find_target("cortex-m55"));
+  const auto is_scheduled = [&](int64_t count, const std::string& value) {
+    const loop::Program plain = elements(count, value);
+    return schedule_vector_elements(plain, plain.kernels[0], false, shape).has_value();
+  };
+  EXPECT_TRUE(is_scheduled(8, "v >> 3"));
+  EXPECT_FALSE(is_scheduled(3, "v >> 3"));                     // fewer than the lanes
+  EXPECT_FALSE(is_scheduled(8, "high(v, 1073741824) >> 3"));   // lanes of 64 bits
+  EXPECT_FALSE(is_scheduled(8, "int32(x[int32(x[i]) & 7])"));  // look-ups
 }
 
 TEST(Interleaved, SumsOfProductsStayIn16Bits) {

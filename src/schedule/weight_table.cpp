@@ -105,9 +105,10 @@ bool WeightTable::fits(const Bytes& weights, int64_t largest_x) const {
     if (channel % 2 == 1) continue;
     const bool has_second = channel + 1 < channels;
     int64_t bound = 0;
-    for (size_t i = 0; i < rows[row].size(); ++i) {
-      const int64_t a = weight(weights, rows[row][i]);
-      const int64_t b = has_second ? weight(weights, rows[row + 1][i]) : 0;
+    // Each term once: rows repeat them for every class of columns.
+    for (size_t i = 0; i < terms[row].size(); ++i) {
+      const int64_t a = weight(weights, terms[row][i]);
+      const int64_t b = has_second ? weight(weights, terms[row + 1][i]) : 0;
       if (a < -128 || a > 127 || 256 * b + a < -32768 || 256 * b + a > 32767) return false;
       bound += 256 * std::abs(b) + std::abs(a);
     }

@@ -164,6 +164,22 @@ std::vector<Function> arm_dsp_intrinsics() {
   };
 }
 
+Function arm_greater_bytes() {
+  std::vector<Expr> bytes;
+  for (int64_t i = 0; i < 4; ++i) {
+    bytes.push_back(loop::max(lane(loop::var("a", kInt8x4), i), lane(loop::var("b", kInt8x4), i)));
+  }
+  return {.name = "greater_bytes",
+          .params = {{"a", kInt8x4}, {"b", kInt8x4}},
+          .body = {},
+          .result = loop::pack(kInt8x4, std::move(bytes)),
+          .comment = "the greater of the bytes of a and b",
+          .spelling = {},
+          .assembly = "ssub8 %0, %1, %2\\n\\tsel %0, %1, %2",
+          .condition = kHasDsp,
+          .constraints = "&r,r,r"};
+}
+
 Function arm_float_multiply_add() {
   const auto operand = [](const char* name) { return loop::var(name, loop::kFloat32); };
   return {.name = "multiply_add",

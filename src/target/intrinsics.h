@@ -16,6 +16,9 @@ std::vector<loop::Function> arm_dsp_intrinsics();
 // Sums of halfwords: sadd16, ssub16, masked_halves.
 std::vector<loop::Function> arm_dsp_sums();
 
+// greater_bytes: SSUB8 and SEL.
+loop::Function arm_greater_bytes();
+
 // multiply_add: VMLA of the single-precision units of Cortex-M, which rounds the product and the
 // sum apart.
 loop::Function arm_float_multiply_add();

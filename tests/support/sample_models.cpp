@@ -198,11 +198,32 @@ SampleModel constant_layers() {
   return {"constant_layers", w.bytes()};
 }
 
+// An attention of sorts: parts of a feature map, some of them in place, go different ways.
+SampleModel moved_parts() {
+  SampleNetwork net(14);
+  TfliteWriter& w = net.writer();
+  const int64_t x = net.input("x", {1, 6, 4, 6});
+  const int64_t map = net.conv("map", x, {.channels = 8, .h = 3, .w = 3});
+  const std::vector<int64_t> rows = w.split("rows", map, 1, 3, {1, 2, 3});  // in place
+  const std::vector<int64_t> channels = w.split("channels", map, -1, 2);
+  const int64_t top = net.conv("top", rows[1], {.channels = 5});
+  const int64_t low = net.conv("low", w.slice("one", rows[2], {0, 1, 0, 0}, {1, 1, -1, -1}),
+                               {.channels = 5});
+  const int64_t back = w.strided_slice("back", channels[0], {0, 5, 0, 0}, {1, -7, 4, 4},
+                                       {1, -2, 1, 1}, {1, 3, 4, 4});
+  const int64_t turned = w.transpose("turned", channels[1], {0, 3, 2, 1});
+  w.output(w.resize_nearest_neighbor("wide", top, 4, 8, false, true));
+  w.output(w.add("sum", back, w.slice("fit", turned, {0, 1, 0, 0}, {1, 3, 4, 4}),
+                 net.quantization_after(back)));
+  for (const int64_t part : w.unpack("columns", low, 2)) w.output(part);
+  return {"moved_parts", w.bytes()};
+}
+
 std::vector<SampleModel> sample_models() {
   return {dense_chain(),      depthwise_separable(), residual(),   two_branches(),
           explicit_padding(), mean_over_space(),     broadcasts(), gates(),
           batch_of_three(),   dilated_and_grouped(), views(),      requantised(),
-          constant_layers()};
+          constant_layers(),  moved_parts()};
 }
 
 }  // namespace ingot::testing

@@ -143,10 +143,17 @@ TEST(SampleModels, UseEveryOperatorOfTheWriter) {
                         Op::RELU6,
                         Op::RELU_N1_TO_1,
                         Op::RESHAPE,
+                        Op::RESIZE_NEAREST_NEIGHBOR,
+                        Op::SLICE,
                         Op::SOFTMAX,
+                        Op::SPLIT,
+                        Op::SPLIT_V,
                         Op::SQUEEZE,
+                        Op::STRIDED_SLICE,
                         Op::SUB,
-                        Op::TANH}) {
+                        Op::TANH,
+                        Op::TRANSPOSE,
+                        Op::UNPACK}) {
     EXPECT_TRUE(used.contains(code)) << format::EnumNameBuiltinOperator(code);
   }
 }
