@@ -43,7 +43,9 @@ void relate(Layout& layout) {
           layout.kin[whole].push_back(part);
         if (p.first_byte() < w.first_byte() || p.end_byte() > w.end_byte()) continue;
         layout.parts[whole].push_back(part);
-        if (p.begin < p.end) p.end = std::max(p.end, w.end);
+        if (p.begin >= p.end) continue;
+        p.begin = std::min(p.begin, w.begin);
+        p.end = std::max(p.end, w.end);
       }
     }
   }

@@ -26,7 +26,8 @@ int64_t saved_bytes(const plan::Overlap& overlap, int64_t x, int64_t y) {
 }
 
 // The calls as steps of plan/order.h, whose buffers are those of the program by index. Of a tied
-// group only the members that calls write count; who reads a whole reads them.
+// group only the members that calls write count; who reads a whole reads them, and who reads a part
+// of one reads all of it, which is more than needed.
 class StepBuilder {
  public:
   StepBuilder(const loop::Program& program, const plan::Problem& problem,
@@ -59,6 +60,9 @@ class StepBuilder {
     for (const loop::CallKernel* call : calls_) result_.steps.push_back(step_of(*call));
     return std::move(result_);
   }
+
+  // Whether some call reads a part of what another one writes.
+  bool reads_parts() const { return reads_parts_; }
 
  private:
   template <class F>
@@ -115,7 +119,7 @@ class StepBuilder {
            b.group_offset < a.group_offset + a.size_bytes;
   }
 
-  void read(size_t b, std::set<int64_t>& inputs) const {
+  void read(size_t b, std::set<int64_t>& inputs) {
     const auto planned = planned_.find(b);
     const int64_t group = planned == planned_.end() ? -1 : problem_.buffers[planned->second].group;
     if (group < 0 || is_leaf(b)) {
@@ -124,14 +128,17 @@ class StepBuilder {
     }
     const auto leaves = leaves_.find(group);
     if (leaves == leaves_.end()) return;
+    const plan::Buffer& whole = problem_.buffers[planned->second];
     for (const size_t leaf : leaves->second) {
-      if (meets(problem_.buffers[planned_.at(leaf)], problem_.buffers[planned->second])) {
-        inputs.insert(static_cast<int64_t>(leaf));
-      }
+      const plan::Buffer& part = problem_.buffers[planned_.at(leaf)];
+      if (!meets(part, whole)) continue;
+      inputs.insert(static_cast<int64_t>(leaf));
+      reads_parts_ = reads_parts_ || part.group_offset < whole.group_offset ||
+                     part.group_offset + part.size_bytes > whole.group_offset + whole.size_bytes;
     }
   }
 
-  plan::Step step_of(const loop::CallKernel& call) const {
+  plan::Step step_of(const loop::CallKernel& call) {
     std::set<int64_t> inputs;
     std::set<int64_t> outputs;
     for_each_arg(call, [&](size_t b, loop::Access access) {
@@ -154,6 +161,7 @@ class StepBuilder {
   std::vector<const loop::CallKernel*> calls_;
   std::map<size_t, size_t> writer_;  // the call that writes a buffer
   std::map<int64_t, std::vector<size_t>> leaves_;
+  bool reads_parts_ = false;
   plan::OrderProblem result_;
 };
 
@@ -175,8 +183,8 @@ void add_savings(plan::OrderProblem& steps, std::span<const plan::Overlap> overl
 BetterOrder in_better_order(const loop::Program& program, ReversedKernels reversed,
                             const plan::Problem& problem, std::span<const size_t> buffers,
                             const std::vector<bool>& may_be_overwritten) {
-  std::optional<plan::OrderProblem> steps =
-      StepBuilder(program, problem, buffers).build(may_be_overwritten);
+  StepBuilder builder(program, problem, buffers);
+  std::optional<plan::OrderProblem> steps = builder.build(may_be_overwritten);
   if (!steps) return {};
   add_savings(*steps,
               find_possible_overlaps(program, reversed, problem, buffers, may_be_overwritten),
@@ -192,7 +200,8 @@ BetterOrder in_better_order(const loop::Program& program, ReversedKernels revers
     const auto k = static_cast<size_t>(&kernel - program.kernels.data());
     return k < reversed.size() && reversed[k].has_value();
   });
-  BetterOrder result{.program = {}, .lower_bound_bytes = all_turn ? best.lower_bound_bytes : 0};
+  const bool is_exact = all_turn && !builder.reads_parts();
+  BetterOrder result{.program = {}, .lower_bound_bytes = is_exact ? best.lower_bound_bytes : 0};
   if (best.peak_bytes >= plan::peak_of(*steps, given)) return result;
   loop::Program ordered = program;
   for (size_t at = 0; at < best.order.size(); ++at) {

@@ -103,9 +103,10 @@ plan::Interval lifetime_of(const loop::Buffer& b, plan::Interval touched, int64_
   return touched;
 }
 
-// The bytes of a piece are the bytes of the whole, so a piece lives as long as what contains it.
-// Two of one size and place contain each other: the one that lives longer comes first. What no call
-// touches holds nothing by itself.
+// The bytes of a piece are the bytes of the whole, so a piece lives as long as what contains it:
+// until the last call that reads the whole (of a concatenation in place), and from the first one
+// that writes it (of slices). Two of one size and place contain each other: the one that lives
+// longer comes first. What no call touches holds nothing by itself.
 void stretch_pieces(std::vector<plan::Buffer>& buffers) {
   std::map<int64_t, std::vector<size_t>> groups;
   for (size_t b = 0; b < buffers.size(); ++b) {
@@ -118,16 +119,20 @@ void stretch_pieces(std::vector<plan::Buffer>& buffers) {
     });
     for (size_t i = 1; i < members.size(); ++i) {
       plan::Buffer& piece = buffers[members[i]];
-      const plan::Buffer& previous = buffers[members[i - 1]];
+      plan::Buffer& previous = buffers[members[i - 1]];
       if (previous.size_bytes == piece.size_bytes && previous.group_offset == piece.group_offset) {
         piece.lifetime.end = std::max(piece.lifetime.end, previous.lifetime.end);
+        piece.lifetime.begin = std::min(piece.lifetime.begin, previous.lifetime.begin);
+        previous.lifetime.begin = piece.lifetime.begin;
       }
       for (size_t j = 0; j < i && buffers[members[j]].size_bytes > piece.size_bytes; ++j) {
         const plan::Buffer& whole = buffers[members[j]];
         const bool contains =
             whole.group_offset <= piece.group_offset &&
             piece.group_offset + piece.size_bytes <= whole.group_offset + whole.size_bytes;
-        if (contains) piece.lifetime.end = std::max(piece.lifetime.end, whole.lifetime.end);
+        if (!contains) continue;
+        piece.lifetime.begin = std::min(piece.lifetime.begin, whole.lifetime.begin);
+        piece.lifetime.end = std::max(piece.lifetime.end, whole.lifetime.end);
       }
     }
   }
