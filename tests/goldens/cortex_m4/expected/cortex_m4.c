@@ -251,26 +251,24 @@ static CORTEX_M4_NOINLINE void cortex_m4_fully_connected_0(const int8_t *x,
 /* For y (softmax), operator 1. */
 static CORTEX_M4_NOINLINE void cortex_m4_softmax_0(const int8_t *x,
     const int32_t *CORTEX_M4_RESTRICT exps, int8_t *y) {
-  for (int32_t row = 0; row < 1; ++row) {
-    int32_t t_max = -128;
-    for (int32_t i = 0; i < 3; ++i) {
-      t_max = max_int32(t_max, x[row * 3 + i]);
-    }
-    int32_t sum = 0;
-    for (int32_t i1 = 0; i1 < 3; ++i1) {
-      const int32_t e = exps[(t_max - x[row * 3 + i1]) & 255];
-      sum += (e >> 12) + ((e >> 11) & 1);
-    }
-    const int32_t headroom = leading_zeros(sum);
-    const int32_t reciprocal
-        = one_over_one_plus((int32_t)((int64_t)((uint64_t)(int64_t)sum << headroom)
-        + (-2147483647 - 1)));
-    const int32_t right = min_int32(34 - headroom, 31);
-    for (int32_t i2 = 0; i2 < 3; ++i2) {
-      const int32_t product = (int32_t)(((int64_t)reciprocal * exps[(t_max - x[row * 3 + i2]) & 255]
-          + 1073741824) >> 31);
-      y[row * 3 + i2] = (int8_t)(min_int32(max_int32(((product >> right) + 1) >> 1, 0), 255) - 128);
-    }
+  int32_t t_max = -128;
+  for (int32_t i = 0; i < 3; ++i) {
+    t_max = max_int32(t_max, x[i]);
+  }
+  int32_t sum = 0;
+  for (int32_t i1 = 0; i1 < 3; ++i1) {
+    const int32_t e = exps[(t_max - x[i1]) & 255];
+    sum = sum + (e >> 12) + ((e >> 11) & 1);
+  }
+  const int32_t headroom = leading_zeros(sum);
+  const int32_t reciprocal
+      = one_over_one_plus((int32_t)((int64_t)((uint64_t)(int64_t)sum << headroom)
+      + (-2147483647 - 1)));
+  const int32_t right = min_int32(34 - headroom, 31);
+  for (int32_t i2 = 0; i2 < 3; ++i2) {
+    const int32_t product = (int32_t)(((int64_t)reciprocal * exps[(t_max - x[i2]) & 255]
+        + 1073741824) >> 31);
+    y[i2] = (int8_t)(min_int32(max_int32(((product >> right) + 1) >> 1, 0), 255) - 128);
   }
 }
 
