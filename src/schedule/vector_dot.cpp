@@ -47,6 +47,7 @@ class VectorDotBuilder {
         shape_(shape) {
     chunks_ = chunks_of(*axes_.channel.extent(), shape.lanes, shape.most_vectors);
     offset_ = c_.x.offset - shape.x_bias;
+    stored_ = axes_.positions.empty() ? shape.weight_alone : shape.weight;
     names_ = names_in(kernel);
     packed_ = loop::fresh_name(c_.w.buffer + "_packed", names_);
     sums_ = loop::fresh_name(c_.w.buffer + "_sums", names_);
@@ -290,21 +291,21 @@ class VectorDotBuilder {
         }
         const std::string prepared = loop::fresh_name("x_part", names_);
         Type type = part.prepared;
-        if (!type.packed) type.lanes = tile.chunk.lanes * part.elements;
+        if (!type.packed) type.lanes = tile.chunk.lanes * part.count();
         const std::string function =
             type.packed ? part.prepare : fmt::format("{}_x{}", part.prepare, tile.chunk.lanes);
         out.emplace_back(loop::Let{prepared, loop::call(function, type, {loaded})});
         x.push_back(var(prepared, type));
       }
       add_products(out, tile, part, x, weight_index(tile, channel, table) + at);
-      at += tile.chunk.lanes * part.elements;
+      at += tile.chunk.lanes * part.count();
     }
     return out;
   }
 
   void add_products(Block& out, const Tile& tile, const DotShape::Part& part,
                     const std::vector<Expr>& x, const Expr& index) {
-    const int64_t length = shape_.across ? part.elements : part.elements * tile.chunk.lanes;
+    const int64_t length = shape_.across ? part.count() : part.count() * tile.chunk.lanes;
     const Type weight_type{shape_.weight, length};
     const std::string function =
         shape_.across ? part.dot : fmt::format("{}_x{}", part.dot, tile.chunk.lanes);
@@ -313,7 +314,8 @@ class VectorDotBuilder {
       const std::string w = loop::fresh_name("w_part", names_);
       const int64_t at = shape_.across ? (pass_ + u * passes_of(tile)) * shape_.word
                                        : u * shape_.word * tile.chunk.lanes;
-      out.emplace_back(loop::Let{w, loop::load(packed_, index + at, weight_type, 4)});
+      const Expr loaded = loop::load(packed_, index + at, {stored_, length}, 4);
+      out.emplace_back(loop::Let{w, loop::cast(weight_type, loaded)});
       const auto add = [&](const std::string& sum, const Expr& factor) {
         out.emplace_back(loop::Assign{
             sum, loop::call(function, type, {var(sum, type), factor, var(w, weight_type)})});
@@ -397,10 +399,10 @@ class VectorDotBuilder {
     const std::vector<int64_t> order = table_->packed_order();
     loop::Param sums = *w;
     w->name = packed_;
-    w->dtype = shape_.weight;
+    w->dtype = stored_;
     w->num_elements = static_cast<int64_t>(order.size());
     w->alignment = shape_.weight_alignment;
-    const DType dtype = shape_.weight;
+    const DType dtype = stored_;
     out.constants.push_back(derived(packed_, c_.w.buffer, [order, dtype](const Bytes& weights) {
       return packed_weights(weights, order, dtype);
     }));
@@ -431,6 +433,7 @@ class VectorDotBuilder {
   const DotShape& shape_;
   std::vector<Chunk> chunks_;
   int64_t offset_ = 0;  // of x, beside what the instructions add
+  DType stored_ = DType::kInt8;  // of the weights' table
   std::set<std::string> names_;
   std::string packed_;
   std::string sums_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/vector_shapes.h"
 
+#include <numeric>
+
 #include "target/vector_intrinsics.h"
 
 namespace ingot {
@@ -10,15 +12,21 @@ using loop::Type;
 using loop::var;
 
 VectorFunctions x86_functions(bool has_avx512) {
-  VectorFunctions functions = {{"rescaled_x8", x86_rescaled(8)}};
-  if (has_avx512) functions.emplace("rescaled_x16", x86_rescaled(16));
+  VectorFunctions functions;
+  for (const int64_t lanes : {8, 16}) {
+    if (lanes == 16 && !has_avx512) continue;
+    for (const Rescaling rescaling : {Rescaling::kWords, Rescaling::kBent, Rescaling::k31}) {
+      loop::Function f = x86_rescaled(lanes, rescaling);
+      functions.emplace(f.name, f);
+    }
+  }
   return functions;
 }
 
 // 32 registers of 16 lanes; VPDPBUSD takes x as unsigned bytes.
 DotShape avx512_dot() {
   DotShape shape;
-  shape.parts = {{"biased", {DType::kUInt8, 4, true}, "dot_bytes", 4}};
+  shape.parts = {{"biased", {DType::kUInt8, 4, true}, "dot_bytes"}};
   shape.x_bias = 128;
   shape.lanes = {16, 8, 4};
   shape.most_columns = 6;
@@ -33,7 +41,8 @@ DotShape avx512_dot() {
 DotShape avx2_dot() {
   DotShape shape;
   const Type pairs{DType::kInt16, 2};
-  shape.parts = {{"low_pairs", pairs, "dot_pairs", 2}, {"high_pairs", pairs, "dot_pairs", 2}};
+  shape.parts = {{"even_pairs", pairs, "dot_pairs", {0, 2}},
+                 {"odd_pairs", pairs, "dot_pairs", {1, 3}}};
   shape.weight = DType::kInt16;
   shape.lanes = {8, 4};
   shape.most_sums = 8;
@@ -47,7 +56,9 @@ DotShape avx2_dot() {
 DotShape mve_dot() {
   DotShape shape;
   shape.word = 16;
-  shape.parts = {{"", {DType::kInt8, 16}, "dot_x16", 16}};
+  std::vector<int64_t> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  shape.parts = {{"", {DType::kInt8, 16}, "dot_x16", all}};
   shape.across = true;
   shape.joins_tables = true;
   shape.first_dot = "first_dot_x16";

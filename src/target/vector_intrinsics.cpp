@@ -63,20 +63,61 @@ Function biased() {
   return f;
 }
 
-// Bytes `first` and `first` + 1 of x in every lane.
-Function pairs(std::string name, int64_t lanes, int64_t first, const std::string& expression) {
+// Bytes `first` and `first` + 2 of x in every lane.
+Function pairs(int64_t lanes, int64_t first) {
   const Expr x = var("x", loop::kInt8x4);
   const Type type{DType::kInt16, 2 * lanes};
   std::vector<Expr> values;
   for (int64_t i = 0; i < 2 * lanes; ++i) {
-    values.push_back(loop::cast(loop::kInt16, lane(x, first + i % 2)));
+    values.push_back(loop::cast(loop::kInt16, lane(x, first + i % 2 * 2)));
   }
+  const std::string prefix = lanes == 4 ? "_mm" : "_mm256";
+  const std::string all = fmt::format("{}_set1_epi32((int32_t)%1)", prefix);
   Function f;
-  f.name = std::move(name);
+  f.name = fmt::format("{}_pairs_x{}", first == 0 ? "even" : "odd", lanes);
   f.params = {{"x", loop::kInt8x4}};
   f.result = loop::pack(type, std::move(values));
-  f.comment = fmt::format("bytes {} and {} of x, for each lane of a sum", first, first + 1);
-  f.expression = expression;
+  f.comment = fmt::format("bytes {} and {} of x, for each lane of a sum", first, first + 2);
+  f.expression = fmt::format(
+      "(int16x{}){}_srai_epi16({}, 8)", 2 * lanes, prefix,
+      first == 0 ? fmt::format("{}_slli_epi16({}, 8)", prefix, all) : all);
+  f.condition = kHasAvx2;
+  return f;
+}
+
+// sum + v. GCC adds the terms of a sum in an order of its own if it can tell what they are, and
+// then has registers for no sum.
+Function added(int64_t lanes) {
+  const Type type{DType::kInt32, lanes};
+  Function f;
+  f.name = fmt::format("added_x{}", lanes);
+  f.params = {{"sum", type}, {"v", type}};
+  f.result = var("sum", type) + var("v", type);
+  f.comment = "sum + v, in the order of the statements";
+  f.assembly = "vpaddd {%2, %1, %0|%0, %1, %2}";
+  f.constraints = "x,x,x";
+  f.condition = std::string("defined(__GNUC__) && ") + kHasAvx2;
+  f.movable = true;
+  return f;
+}
+
+// Lane by lane: the products of two of x and of w.
+Function pair_products(int64_t lanes) {
+  const Type type{DType::kInt16, 2 * lanes};
+  const Expr x = var("x", type);
+  const Expr w = var("w", type);
+  std::vector<Expr> results;
+  for (int64_t i = 0; i < 2 * lanes; i += 2) {
+    results.push_back(i32(lane(x, i)) * i32(lane(w, i)) +
+                      i32(lane(x, i + 1)) * i32(lane(w, i + 1)));
+  }
+  Function f;
+  f.name = fmt::format("pair_products_x{}", lanes);
+  f.params = {{"x", type}, {"w", type}};
+  f.result = loop::pack({DType::kInt32, lanes}, std::move(results));
+  f.comment = "in each lane, the products of its two of x and of w";
+  f.expression = lanes == 4 ? "(int32x4)_mm_madd_epi16((__m128i)%1, (__m128i)%2)"
+                            : "(int32x8)_mm256_madd_epi16((__m256i)%1, (__m256i)%2)";
   f.condition = kHasAvx2;
   return f;
 }
@@ -204,7 +245,61 @@ Function paired() {
 
 }  // namespace
 
-Function x86_rescaled(int64_t lanes) {
+namespace {
+
+// The C of the halves of x86_rescaled, and how their high words are put together.
+class RescalingText {
+ public:
+  RescalingText(int64_t lanes, Rescaling rescaling)
+      : is_512_(lanes == 16), rescaling_(rescaling), p_(is_512_ ? "_mm512" : "_mm256") {}
+
+  std::string text() const {
+    if (is_512_) {
+      return fmt::format(
+          "(int32x16)_mm512_permutex2var_epi32({}, _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, "
+          "17, 15, 13, 11, 9, 7, 5, 3, 1), {})",
+          half(true), half(false));
+    }
+    return fmt::format(
+        "(int32x8)_mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps("
+        "_mm256_castsi256_ps({}), _mm256_castsi256_ps({}), 0xdd)), 0xd8)",
+        half(true), half(false));
+  }
+
+ private:
+  std::string whole(int number) const {
+    return fmt::format("({}i)%{}", is_512_ ? "__m512" : "__m256", number);
+  }
+  // Half of a vector, as words of 64 bits.
+  std::string part(const std::string& whole, bool low) const {
+    const std::string bits = is_512_ ? "si512_si256" : "si256_si128";
+    const std::string extract = is_512_ ? "64x4_epi64" : "128_si256";
+    return fmt::format("{}_cvtepi32_epi64({})", p_,
+                       low ? fmt::format("{}_cast{}({})", p_, bits, whole)
+                           : fmt::format("{}_extracti{}({}, 1)", p_, extract, whole));
+  }
+  std::string product(const std::string& a, const std::string& b, bool low) const {
+    return fmt::format("{}_mul_epi32({}, {})", p_, part(a, low), part(b, low));
+  }
+  std::string half(bool low) const {
+    std::string sum = fmt::format("{}_add_epi64({}, {})", p_, product(whole(1), whole(2), low),
+                                  whole(low ? 3 : 4));
+    if (rescaling_ == Rescaling::kBent) {
+      const std::string sign = fmt::format("{}_srai_epi32({}, 31)", p_, whole(1));
+      sum = fmt::format("{}_add_epi64({}, {})", p_, sum, product(sign, whole(5), low));
+    }
+    if (rescaling_ == Rescaling::k31) sum = fmt::format("{}_slli_epi64({}, 1)", p_, sum);
+    return sum;
+  }
+
+  bool is_512_;
+  Rescaling rescaling_;
+  std::string p_;
+};
+
+}  // namespace
+
+Function x86_rescaled(int64_t lanes, Rescaling rescaling) {
   const Type type{DType::kInt32, lanes};
   const Type half{DType::kInt64, lanes / 2};
   std::vector<Expr> words;
@@ -213,39 +308,27 @@ Function x86_rescaled(int64_t lanes) {
       return loop::cast(loop::kInt64, lane(var(name, type), i));
     };
     const bool low = i < lanes / 2;
-    const Expr offset = lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
-    words.push_back(loop::cast(kInt32, loop::shr(i64("a") * i64("m") + offset, 32)));
+    Expr sum = i64("a") * i64("m") +
+               lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
+    if (rescaling == Rescaling::kBent) {
+      sum = sum + loop::cast(loop::kInt64, loop::shr(lane(var("a", type), i), 31)) * i64("bend");
+    }
+    words.push_back(loop::cast(kInt32, loop::shr(sum, rescaling == Rescaling::k31 ? 31 : 32)));
   }
-  const bool is_512 = lanes == 16;
-  const std::string p = is_512 ? "_mm512" : "_mm256";
-  const auto part = [&](int number, bool low) {
-    const std::string whole = fmt::format("({}i)%{}", is_512 ? "__m512" : "__m256", number);
-    const std::string bits = is_512 ? "si512_si256" : "si256_si128";
-    const std::string taken =
-        low ? fmt::format("{}_cast{}({})", p, bits, whole)
-            : fmt::format("{}_extracti{}({}, 1)", p, is_512 ? "64x4_epi64" : "128_si256", whole);
-    return fmt::format("{}_cvtepi32_epi64({})", p, taken);
-  };
-  const auto sums = [&](bool low) {
-    return fmt::format("{0}_add_epi64({0}_mul_epi32({1}, {2}), ({3}i)%{4})", p, part(1, low),
-                       part(2, low), is_512 ? "__m512" : "__m256", low ? 3 : 4);
-  };
   Function f;
-  f.name = fmt::format("rescaled_x{}", lanes);
+  const char* stem = rescaling == Rescaling::kWords  ? "rescaled"
+                     : rescaling == Rescaling::kBent ? "rescaled_bent"
+                                                     : "rescaled_31";
+  f.name = fmt::format("{}_x{}", stem, lanes);
   f.params = {{"a", type}, {"m", type}, {"low", half}, {"high", half}};
+  if (rescaling == Rescaling::kBent) f.params.push_back({"bend", type});
   f.result = loop::pack(type, std::move(words));
-  f.comment = "the high words of a * m + offset";
-  f.expression =
-      is_512
-          ? fmt::format(
-                "(int32x16)_mm512_permutex2var_epi32({}, _mm512_set_epi32(31, 29, 27, 25, 23, 21, "
-                "19, 17, 15, 13, 11, 9, 7, 5, 3, 1), {})",
-                sums(true), sums(false))
-          : fmt::format(
-                "(int32x8)_mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps("
-                "_mm256_castsi256_ps({}), _mm256_castsi256_ps({}), 0xdd)), 0xd8)",
-                sums(true), sums(false));
-  f.condition = is_512 ? kHasVnni : kHasAvx2;
+  f.comment = rescaling == Rescaling::kWords ? "the high words of a * m + offset"
+              : rescaling == Rescaling::kBent
+                  ? "the high words of a * m + offset, less bend where a is negative"
+                  : "a * m + offset, shifted right by 31";
+  f.expression = RescalingText(lanes, rescaling).text();
+  f.condition = lanes == 16 ? kHasVnni : kHasAvx2;
   return f;
 }
 
@@ -268,20 +351,17 @@ std::vector<Function> avx512_vnni_intrinsics() {
 std::vector<Function> avx2_intrinsics() {
   std::vector<Function> functions;
   for (const int64_t lanes : {8, 4}) {
-    const int64_t bits = 32 * lanes;
-    const std::string prefix = bits == 128 ? "_mm" : fmt::format("_mm{}", bits);
-    const std::string spread =
-        fmt::format("(int16x{}){}_cvtepi8_epi16(_mm_set1_epi16((int16_t)", 2 * lanes, prefix);
-    functions.push_back(pairs(fmt::format("low_pairs_x{}", lanes), lanes, 0, spread + "%1))"));
-    functions.push_back(
-        pairs(fmt::format("high_pairs_x{}", lanes), lanes, 2, spread + "(%1 >> 16)))"));
-    Function f = dot(fmt::format("dot_pairs_x{}", lanes), lanes, 2, {DType::kInt16, 2 * lanes},
-                     DType::kInt16);
+    const Type sums{DType::kInt32, lanes};
+    const Type words{DType::kInt16, 2 * lanes};
+    for (const int64_t first : {0, 1}) functions.push_back(pairs(lanes, first));
+    functions.push_back(added(lanes));
+    functions.push_back(pair_products(lanes));
+    Function f;
+    f.name = fmt::format("dot_pairs_x{}", lanes);
+    f.params = {{"sum", sums}, {"x", words}, {"w", words}};
+    const Expr products = loop::call(functions.back().name, sums, {var("x", words), var("w", words)});
+    f.result = loop::call(fmt::format("added_x{}", lanes), sums, {var("sum", sums), products});
     f.comment = "to each lane of sum, the products of its two of x and of w";
-    f.expression = fmt::format(
-        "(int32x{0}){1}_add_epi32((__m{2}i)%1, {1}_madd_epi16((__m{2}i)%2, (__m{2}i)%3))", lanes,
-        prefix, bits);
-    f.condition = kHasAvx2;
     functions.push_back(std::move(f));
   }
   return functions;

@@ -12,15 +12,20 @@ namespace ingot {
 
 // VPDPBUSD: `biased` (bytes plus 128) and dot_bytes_xN: to each lane, four products.
 std::vector<loop::Function> avx512_vnni_intrinsics();
-// VPMADDWD: low_pairs_xN, high_pairs_xN (two bytes of a word in every lane) and dot_pairs_xN.
+// VPMADDWD: even_pairs_xN, odd_pairs_xN (two bytes of a word in every lane) and dot_pairs_xN.
 std::vector<loop::Function> avx2_intrinsics();
 // Arm M-profile: dot_x16 (VMLADAVA), lanes_0_2, with_lanes_1_3, add_scaled_x4 (VMLA), halves of
 // eight lanes (even_x8, odd_x8, add_even_x8, add_odd_x8) and back (paired_x8), and
 // requantisation of four lanes: high_product_x4, shifted_x4, shifted_up_x4.
 std::vector<loop::Function> mve_intrinsics();
 
-// rescaled_xN for 8 or 16 lanes: the high words of a * m + offset, whose lanes are in two halves.
-loop::Function x86_rescaled(int64_t lanes);
+// For 8 or 16 lanes, bits of a * m + offset, whose lanes are in two halves:
+enum class Rescaling : uint8_t {
+  kWords,  // rescaled_xN: the high words
+  kBent,   // rescaled_bent_xN: the same, bend less where a is negative
+  k31,     // rescaled_31_xN: the bits from 31 on
+};
+loop::Function x86_rescaled(int64_t lanes, Rescaling rescaling);
 
 VectorExtension x86_vectors(bool has_avx512);
 VectorExtension mve_vectors();
