@@ -190,9 +190,8 @@ std::optional<Expr> Lanes::of_rescaling(const Expr& e) {
   const char* stem = r->bend ? "rescaled_bent" : r->shift < kWord ? "rescaled_31" : "rescaled";
   const std::string name = fmt::format("{}_x{}", stem, lanes_);
   if (!known_.contains(name)) return std::nullopt;
-  std::vector<std::optional<Expr>> wide = {widened(r->a), widened(r->m),
-                                           half_of_offset(r->offset, 0),
-                                           half_of_offset(r->offset, 1)};
+  std::vector<std::optional<Expr>> wide = {
+      widened(r->a), widened(r->m), half_of_offset(r->offset, 0), half_of_offset(r->offset, 1)};
   if (r->bend) wide.push_back(widened(r->bend));
   std::vector<Expr> args;
   for (const std::optional<Expr>& arg : wide) {

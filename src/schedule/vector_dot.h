@@ -30,10 +30,10 @@ struct DotShape {
     int64_t count() const { return static_cast<int64_t>(elements.size()); }
   };
   std::vector<Part> parts;
-  int64_t x_bias = 0;  // that `prepare` adds to each element
-  DType weight = DType::kInt8;  // as the dots take them
-  // Of the table where each weight is loaded once: those of one column at a time.
-  DType weight_alone = DType::kInt8;
+  int64_t x_bias = 0;              // that `prepare` adds to each element
+  DType weight = DType::kInt8;     // as the dots take them
+  int64_t least_weight = -128;     // for smaller ones the dots are wrong
+  bool without_positions = false;  // for kernels that have none, only
   bool across = false;  // a dot sums its whole vector into a scalar; else one channel per lane
   std::string first_dot = {};  // of scalars: the products alone; empty: there is none
   std::vector<int64_t> lanes;  // of 32 bits that vectors may have, the most first; the last is 4

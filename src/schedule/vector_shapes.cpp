@@ -43,12 +43,24 @@ DotShape avx2_dot() {
   const Type pairs{DType::kInt16, 2};
   shape.parts = {{"even_pairs", pairs, "dot_pairs", {0, 2}},
                  {"odd_pairs", pairs, "dot_pairs", {1, 3}}};
+  shape.x_bias = 128;
   shape.weight = DType::kInt16;
   shape.lanes = {8, 4};
   shape.most_sums = 8;
   shape.weight_alignment = 32;
   shape.functions = avx2_intrinsics();
   shape.known = x86_functions(false);
+  return shape;
+}
+
+// Where each weight is loaded once, bytes are better, and one instruction takes 32 of them.
+DotShape avx2_signed_dot() {
+  DotShape shape = avx2_dot();
+  shape.parts = {{"", loop::kInt8x4, "dot_signed"}};
+  shape.x_bias = 0;
+  shape.weight = DType::kInt8;
+  shape.least_weight = -127;
+  shape.without_positions = true;
   return shape;
 }
 
@@ -98,6 +110,11 @@ std::optional<DotShape> dot_shape_of(const Target& target) {
   DotShape shape = mve_dot();
   shape.known = mve_functions();
   return shape;
+}
+
+std::optional<DotShape> dense_shape_of(const Target& target) {
+  const TargetFeatures& has = target.features;
+  return has.has_avx2 && !has.has_avx512_vnni ? std::optional(avx2_signed_dot()) : std::nullopt;
 }
 
 std::optional<TermShape> term_shape_of(const Target& target) {

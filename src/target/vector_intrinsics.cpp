@@ -63,24 +63,27 @@ Function biased() {
   return f;
 }
 
-// Bytes `first` and `first` + 2 of x in every lane.
+// Bytes `first` and `first` + 2 of x in every lane, plus 128.
 Function pairs(int64_t lanes, int64_t first) {
   const Expr x = var("x", loop::kInt8x4);
   const Type type{DType::kInt16, 2 * lanes};
   std::vector<Expr> values;
   for (int64_t i = 0; i < 2 * lanes; ++i) {
-    values.push_back(loop::cast(loop::kInt16, lane(x, first + i % 2 * 2)));
+    values.push_back(loop::cast(loop::kInt16, i32(lane(x, first + i % 2 * 2)) + 128));
   }
   const std::string prefix = lanes == 4 ? "_mm" : "_mm256";
-  const std::string all = fmt::format("{}_set1_epi32((int32_t)%1)", prefix);
+  const std::string bits = lanes == 4 ? "si128" : "si256";
+  const std::string all =
+      fmt::format("{0}_xor_{1}({0}_set1_epi32((int32_t)%1), {0}_set1_epi8(-128))", prefix, bits);
   Function f;
   f.name = fmt::format("{}_pairs_x{}", first == 0 ? "even" : "odd", lanes);
   f.params = {{"x", loop::kInt8x4}};
   f.result = loop::pack(type, std::move(values));
-  f.comment = fmt::format("bytes {} and {} of x, for each lane of a sum", first, first + 2);
-  f.expression = fmt::format(
-      "(int16x{}){}_srai_epi16({}, 8)", 2 * lanes, prefix,
-      first == 0 ? fmt::format("{}_slli_epi16({}, 8)", prefix, all) : all);
+  f.comment =
+      fmt::format("bytes {} and {} of x plus 128, for each lane of a sum", first, first + 2);
+  f.expression = first == 0 ? fmt::format("(int16x{0}){1}_and_{2}({3}, {1}_set1_epi16(255))",
+                                          2 * lanes, prefix, bits, all)
+                            : fmt::format("(int16x{}){}_srli_epi16({}, 8)", 2 * lanes, prefix, all);
   f.condition = kHasAvx2;
   return f;
 }
@@ -308,8 +311,7 @@ Function x86_rescaled(int64_t lanes, Rescaling rescaling) {
       return loop::cast(loop::kInt64, lane(var(name, type), i));
     };
     const bool low = i < lanes / 2;
-    Expr sum = i64("a") * i64("m") +
-               lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
+    Expr sum = i64("a") * i64("m") + lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
     if (rescaling == Rescaling::kBent) {
       sum = sum + loop::cast(loop::kInt64, loop::shr(lane(var("a", type), i), 31)) * i64("bend");
     }
@@ -348,6 +350,51 @@ std::vector<Function> avx512_vnni_intrinsics() {
   return functions;
 }
 
+// To each lane of sum, the products of the bytes of x and of its four of w. PMADDUBSW takes the
+// magnitudes of x and w with the signs of x; the sum of two products is within 16 bits.
+std::vector<Function> signed_bytes(int64_t lanes) {
+  const Type bytes{DType::kInt8, 4 * lanes};
+  const Type sums{DType::kInt32, lanes};
+  const Expr x = var("x", loop::kInt8x4);
+  const Expr w = var("w", bytes);
+  std::vector<Expr> results;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Expr total = nullptr;
+    for (int64_t t = 0; t < 4; ++t) {
+      // -128 has no opposite.
+      const Expr weight = i32(lane(w, 4 * i + t));
+      const Expr opposite = i32(loop::cast(Type{DType::kInt8}, lit(0) - weight));
+      const Expr value = i32(lane(x, t));
+      const Expr product =
+          loop::select(loop::less(value, lit(0)), (lit(0) - value) * opposite, value * weight);
+      total = total ? total + product : product;
+    }
+    results.push_back(total);
+  }
+  const std::string p = lanes == 4 ? "_mm" : "_mm256";
+  const std::string type = lanes == 4 ? "__m128i" : "__m256i";
+  const std::string all = fmt::format("{}_set1_epi32((int32_t)%1)", p);
+  Function products;
+  products.name = fmt::format("byte_products_x{}", lanes);
+  products.params = {{"x", loop::kInt8x4}, {"w", bytes}};
+  products.result = loop::pack(sums, std::move(results));
+  products.comment =
+      "in each lane, the products of the bytes of x and of its four of w, which are not -128";
+  products.expression = fmt::format(
+      "(int32x{0}){1}_madd_epi16({1}_maddubs_epi16({1}_abs_epi8({2}), {1}_sign_epi8(({3})%2, "
+      "{2})), "
+      "{1}_set1_epi16(1))",
+      lanes, p, all, type);
+  products.condition = kHasAvx2;
+  Function dot;
+  dot.name = fmt::format("dot_signed_x{}", lanes);
+  dot.params = {{"sum", sums}, {"x", loop::kInt8x4}, {"w", bytes}};
+  dot.result = loop::call(fmt::format("added_x{}", lanes), sums,
+                          {var("sum", sums), loop::call(products.name, sums, {x, w})});
+  dot.comment = "to each lane of sum, the products of the bytes of x and of its four of w";
+  return {products, dot};
+}
+
 std::vector<Function> avx2_intrinsics() {
   std::vector<Function> functions;
   for (const int64_t lanes : {8, 4}) {
@@ -359,10 +406,12 @@ std::vector<Function> avx2_intrinsics() {
     Function f;
     f.name = fmt::format("dot_pairs_x{}", lanes);
     f.params = {{"sum", sums}, {"x", words}, {"w", words}};
-    const Expr products = loop::call(functions.back().name, sums, {var("x", words), var("w", words)});
+    const Expr products =
+        loop::call(functions.back().name, sums, {var("x", words), var("w", words)});
     f.result = loop::call(fmt::format("added_x{}", lanes), sums, {var("sum", sums), products});
     f.comment = "to each lane of sum, the products of its two of x and of w";
     functions.push_back(std::move(f));
+    for (Function& of_bytes : signed_bytes(lanes)) functions.push_back(std::move(of_bytes));
   }
   return functions;
 }

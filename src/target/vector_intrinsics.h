@@ -12,7 +12,8 @@ namespace ingot {
 
 // VPDPBUSD: `biased` (bytes plus 128) and dot_bytes_xN: to each lane, four products.
 std::vector<loop::Function> avx512_vnni_intrinsics();
-// VPMADDWD: even_pairs_xN, odd_pairs_xN (two bytes of a word in every lane) and dot_pairs_xN.
+// VPMADDWD: even_pairs_xN, odd_pairs_xN (two bytes of a word plus 128 in every
+// lane) and dot_pairs_xN. VPMADDUBSW: dot_signed_xN.
 std::vector<loop::Function> avx2_intrinsics();
 // Arm M-profile: dot_x16 (VMLADAVA), lanes_0_2, with_lanes_1_3, add_scaled_x4 (VMLA), halves of
 // eight lanes (even_x8, odd_x8, add_even_x8, add_odd_x8) and back (paired_x8), and
