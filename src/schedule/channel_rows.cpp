@@ -266,16 +266,12 @@ class RowBuilder {
     return out;
   }
 
-  // The same for a tile that is one row.
-  Block flat_terms(const Tile& tile, const Expr& innermost, int64_t count) {
-    const Tile whole{tile.first, tile.width * tile.columns, 1, tile.full};
-    return terms(whole, innermost, count);
-  }
-
   // `count` terms from `innermost` on, of the innermost sum. A sum is loaded and stored once for
   // them, and they are added one after the other.
   Block terms(const Tile& tile, const Expr& innermost, int64_t count) {
-    if (is_flat() && tile.columns > 1) return flat_terms(tile, innermost, count);
+    if (is_flat() && tile.columns > 1) {
+      return terms({tile.first, tile.width * tile.columns, 1, tile.full}, innermost, count);
+    }
     const std::string& variable = c_.sums.back().variable;
     Block out;
     Block sums;
