@@ -74,9 +74,11 @@ class RowBuilder {
     column_ = loop::fresh_name("column", names_);
     goes_along_ = can_go_along();
     if (!goes_along_ && !axes_.positions.empty()) {
-      columns_ = std::clamp(shape_.most_channels / width_, int64_t{1}, pass_.columns);
+      columns_ = is_flat() ? flat_columns()
+                           : std::clamp(shape_.most_channels / width_, int64_t{1}, pass_.columns);
     }
-    packs_ = !goes_along_ && c_.w.index.factor(axes_.channel.variable) != 1;
+    packs_ =
+        !goes_along_ && (columns_in_table() > 1 || c_.w.index.factor(axes_.channel.variable) != 1);
     packed_ = packs_ ? loop::fresh_name(c_.w.buffer + "_packed", names_) : c_.w.buffer;
     starts_ = loop::fresh_name(c_.w.buffer + "_starts", names_);
     window_ = loop::fresh_name("window", names_);
@@ -112,6 +114,27 @@ class RowBuilder {
                       run_.length >= shape_.least_run && num_terms() <= kMostTerms;
     // No more bytes for these constants than for the weights.
     return fits && windows_->count() * size_in_bytes(DType::kInt32) <= num_terms();
+  }
+
+  // Channels of neighbouring columns have their elements of x side by side, so that all of them are
+  // one row. The weights are there once for each column.
+  bool is_flat() const {
+    return !is_float() && !shares_x() && width_ == num_channels() && axes_.channels.empty() &&
+           !axes_.positions.empty() &&
+           c_.x.index.factor(axes_.positions.back().variable) ==
+               num_channels() * c_.x.index.factor(axes_.channel.variable);
+  }
+  int64_t columns_in_table() const { return is_flat() ? columns_ : 1; }
+  // As many as leave few of those whose sums are full alone, and make whole vectors.
+  int64_t flat_columns() const {
+    const LoopRange& column = axes_.positions.back();
+    const int64_t full = full_positions(ranges_, column.variable, *column.extent()).length();
+    int64_t best =
+        std::clamp(shape_.most_channels / width_, int64_t{1}, std::max(full, int64_t{1}));
+    for (int64_t n = best / 2; n > 1 && n * width_ >= 2 * kVectorChannels; n /= 2) {
+      if (full % n < full % best) best = n;
+    }
+    return best;
   }
 
   // ---- The loops around a row.
@@ -246,6 +269,9 @@ class RowBuilder {
   // `count` terms from `innermost` on, of the innermost sum. A sum is loaded and stored once for
   // them, and they are added one after the other.
   Block terms(const Tile& tile, const Expr& innermost, int64_t count) {
+    if (is_flat() && tile.columns > 1) {
+      return terms({tile.first, tile.width * tile.columns, 1, tile.full}, innermost, count);
+    }
     const std::string& variable = c_.sums.back().variable;
     Block out;
     Block sums;
@@ -340,7 +366,7 @@ class RowBuilder {
 
   Expr packed_weight(const Tile& tile, const std::map<std::string, Expr>& values) const {
     Expr index = number_of(tile.first) * num_terms();
-    int64_t stride = tile.width;
+    int64_t stride = is_flat() ? width_ * columns_ : tile.width;
     for (size_t s = c_.sums.size(); s-- > 0;) {
       index = index + loop::substitute(var(c_.sums[s].variable), values) * stride;
       stride *= ranges_[s].full.end;
@@ -351,16 +377,20 @@ class RowBuilder {
   void replace_weights(Rescheduled& out) const {
     const auto w = std::ranges::find(out.kernel.params, c_.w.buffer, &loop::Param::name);
     w->name = packed_;
-    w->num_elements = axes_.num_outer_channels() * num_channels() * num_terms();
+    w->num_elements =
+        axes_.num_outer_channels() * num_channels() * num_terms() * columns_in_table();
     const auto packed = [places = weight_places(), row = width_, in_row = num_channels(),
+                         copies = columns_in_table(),
                          size = size_in_bytes(c_.w.dtype)](const Bytes& weights) {
       std::vector<int64_t> order;
       const auto count = static_cast<int64_t>(places.channels.size());
       for (int64_t first = 0; first < count;) {
         const int64_t end = std::min(first + row, (first / in_row + 1) * in_row);
         for (const int64_t term : places.terms) {
-          for (int64_t k = first; k < end; ++k) {
-            order.push_back(places.channels[static_cast<size_t>(k)] + term);
+          for (int64_t copy = 0; copy < copies; ++copy) {
+            for (int64_t k = first; k < end; ++k) {
+              order.push_back(places.channels[static_cast<size_t>(k)] + term);
+            }
           }
         }
         first = end;

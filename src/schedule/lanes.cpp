@@ -133,34 +133,76 @@ std::optional<Expr> Lanes::half_of_offset(const Expr& offset, int64_t half) {
   return loop::load(wide->buffer, wide->index + half * type.lanes, type, wide->alignment);
 }
 
-std::optional<Expr> Lanes::of_rescaling(const Expr& e) {
-  constexpr int64_t kWord = 32;
-  const std::string name = fmt::format("rescaled_x{}", lanes_);
-  if (!known_.contains(name)) return std::nullopt;
+namespace {
+
+// sum >> shift as an int32, taken apart: sum = int64(a) * m + offset, or + int64(a >> 31) * bend.
+struct Rescaled {
+  Expr a = nullptr;
+  Expr m = nullptr;
+  Expr offset = nullptr;
+  Expr bend = nullptr;
+  int64_t shift = 32;
+};
+
+struct Product {
+  Expr a = nullptr;
+  Expr b;
+};
+
+std::optional<Product> narrow_product(const Expr& e) {
+  const auto* product = as<loop::BinaryExpr>(e);
+  if (!product || product->op != BinaryOp::kMul || e->type != loop::kInt64) return std::nullopt;
+  Product p{narrow(product->a), narrow(product->b)};
+  return p.a && p.b ? std::optional(p) : std::nullopt;
+}
+
+std::optional<Rescaled> rescaled_in(const Expr& e) {
   const auto* cast = as<loop::Cast>(e);
   const auto* shifted = cast ? as<loop::BinaryExpr>(cast->a) : nullptr;
   if (!shifted || e->type != loop::kInt32 || shifted->op != BinaryOp::kShr) return std::nullopt;
   const std::optional<int64_t> shift = literal(shifted->b);
   const auto* sum = as<loop::BinaryExpr>(shifted->a);
-  if (!shift || *shift < kWord || !sum || sum->op != BinaryOp::kAdd) return std::nullopt;
-  const auto* product = as<loop::BinaryExpr>(sum->a);
-  if (!product || product->op != BinaryOp::kMul || sum->a->type != loop::kInt64) {
-    return std::nullopt;
+  if (!shift || !sum || sum->op != BinaryOp::kAdd) return std::nullopt;
+  Rescaled r;
+  r.shift = *shift;
+  if (const auto* inner = as<loop::BinaryExpr>(sum->a); inner && inner->op == BinaryOp::kAdd) {
+    const std::optional<Product> bend = narrow_product(sum->b);
+    const auto* sign = bend ? as<loop::BinaryExpr>(bend->a) : nullptr;
+    if (!sign || sign->op != BinaryOp::kShr || literal(sign->b) != 31) return std::nullopt;
+    r.bend = bend->b;
+    r.a = sign->a;
+    sum = inner;
   }
-  const Expr a = narrow(product->a);
-  const Expr m = narrow(product->b);
-  if (!a || !m) return std::nullopt;
+  const std::optional<Product> product = narrow_product(sum->a);
+  if (!product || (r.bend && !loop::equal(r.a, product->a))) return std::nullopt;
+  r.a = product->a;
+  r.m = product->b;
+  r.offset = sum->b;
+  return r;
+}
+
+}  // namespace
+
+std::optional<Expr> Lanes::of_rescaling(const Expr& e) {
+  constexpr int64_t kWord = 32;
+  const std::optional<Rescaled> r = rescaled_in(e);
+  if (!r || r->shift < kWord - 1 || (r->bend && r->shift < kWord)) return std::nullopt;
+  const char* stem = r->bend ? "rescaled_bent" : r->shift < kWord ? "rescaled_31" : "rescaled";
+  const std::string name = fmt::format("{}_x{}", stem, lanes_);
+  if (!known_.contains(name)) return std::nullopt;
+  std::vector<std::optional<Expr>> wide = {
+      widened(r->a), widened(r->m), half_of_offset(r->offset, 0), half_of_offset(r->offset, 1)};
+  if (r->bend) wide.push_back(widened(r->bend));
   std::vector<Expr> args;
-  for (const std::optional<Expr>& arg :
-       {widened(a), widened(m), half_of_offset(sum->b, 0), half_of_offset(sum->b, 1)}) {
+  for (const std::optional<Expr>& arg : wide) {
     if (!arg) return std::nullopt;
     args.push_back(*arg);
   }
-  if (!vector_function("rescaled")) return std::nullopt;
+  if (!vector_function(stem)) return std::nullopt;
   const Type type = vector_of(e->type);
   const Expr word = loop::call(name, type, std::move(args));
-  if (*shift == kWord) return word;
-  return loop::binary(BinaryOp::kShr, word, loop::cast(type, loop::lit(*shift - kWord)));
+  if (r->shift <= kWord) return word;
+  return loop::binary(BinaryOp::kShr, word, loop::cast(type, loop::lit(r->shift - kWord)));
 }
 
 std::optional<Expr> Lanes::widened(const Expr& e) {

@@ -42,7 +42,8 @@ class Lanes {
   std::optional<loop::Expr> of_load(const loop::Load& load, loop::Type type);
   // Of a load from anywhere (a table, by what another load gives): each lane by itself.
   std::optional<loop::Expr> of_look_up(const loop::Expr& load);
-  // (int64(a) * m + offset) >> 32 or more, where there is a function for it.
+  // (int64(a) * m + offset) >> 31 or more, where there is a function for it; a bend may stand
+  // behind: + int64(a >> 31) * bend.
   std::optional<loop::Expr> of_rescaling(const loop::Expr& e);
   std::optional<loop::Expr> half_of_offset(const loop::Expr& offset, int64_t half);
   std::optional<loop::Expr> of_call(const loop::CallExpr& call, loop::Type type);

@@ -103,6 +103,11 @@ using Rule = std::function<std::optional<Rescheduled>(const loop::Kernel&, bool 
 // The schedules that a target has, the preferred ones first.
 std::vector<Rule> rules_of(const Target& target, const loop::Program& program) {
   std::vector<Rule> rules;
+  if (const std::optional<DotShape> shape = dense_shape_of(target)) {
+    rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
+      return schedule_vector_dot(program, kernel, reverse, *shape);
+    });
+  }
   if (const std::optional<DotShape> shape = dot_shape_of(target)) {
     rules.emplace_back([shape, &program](const loop::Kernel& kernel, bool reverse) {
       return schedule_gathered_dot(program, kernel, reverse, *shape);

@@ -31,6 +31,7 @@ struct Tile {
   Chunk chunk;
   int64_t columns = 1;
   bool full = false;               // all sums are: the constant parts stand apart
+  bool full_columns = false;       // those that depend on the column are
   const RunClass* part = nullptr;  // that the run is here; null: all share their words
 };
 
@@ -63,6 +64,13 @@ class VectorDotBuilder {
     out.functions = shape_.functions;
     finish_->add_functions(out.functions);
     if (shape_.joins_tables) join_channel_tables(out, packed_);
+    if (shape_.least_weight > INT8_MIN) {
+      out.sources = {c_.w.buffer};
+      out.fits = [least = shape_.least_weight](const std::vector<Bytes>& weights) {
+        return std::ranges::all_of(weights.front().as<int8_t>(),
+                                   [least](int8_t w) { return w >= least; });
+      };
+    }
     return out;
   }
 
@@ -75,22 +83,26 @@ class VectorDotBuilder {
 
   Block with_positions() {
     if (axes_.positions.empty()) {
-      return with_channels({{}, 1, true, run_.shares_words ? nullptr : &run_.classes[0]});
+      return with_channels({{}, 1, true, true, run_.shares_words ? nullptr : &run_.classes[0]});
     }
     const int64_t width = *axes_.positions.back().extent();
     const Span whole = full_positions(ranges_, axes_.positions.back().variable, width);
     const int64_t step =
         columns_of(whole.length(), chunks_.front().vectors, shape_.most_columns, shape_.most_sums);
-    Columns columns(axes_.positions, ranges_, step, reverse_, names_);
+    // Nothing stands apart where x has no offset: rows at borders are like others, but for their
+    // bounds.
+    const bool in_all_rows = offset_ == 0 && !shape_.across;
+    Columns columns(axes_.positions, ranges_, step, reverse_, names_,
+                    in_all_rows ? Columns::Rows::kAll : Columns::Rows::kFull);
     const bool everywhere = is_full_everywhere();
     const auto segment = [&](const Span& all, const Span& full, const RunClass* part) {
       return columns.segment(
           all, full,
           [&] {
-            return with_channels({{}, 1, everywhere, part});
+            return with_channels({{}, 1, everywhere, everywhere, part});
           },
           [&] {
-            return with_channels({{}, step, true, part});
+            return with_channels({{}, step, everywhere || !in_all_rows, true, part});
           });
     };
     if (run_.shares_words) {
@@ -234,9 +246,14 @@ class VectorDotBuilder {
   Block sum_loops(const Tile& tile, const Expr& channel, size_t s) {
     if (s == run_.num_outer) return words(tile, channel);
     const LoopRange& sum = c_.sums[s];
-    return {loop::For{sum.variable, tile.full ? lit(ranges_[s].full.begin) : sum.begin,
-                      tile.full ? lit(ranges_[s].full.end) : sum.end, 1, false,
+    const bool is_full = tile.full || (tile.full_columns && depends_on_column(s));
+    return {loop::For{sum.variable, is_full ? lit(ranges_[s].full.begin) : sum.begin,
+                      is_full ? lit(ranges_[s].full.end) : sum.end, 1, false,
                       sum_loops(tile, channel, s + 1)}};
+  }
+
+  bool depends_on_column(size_t s) const {
+    return !axes_.positions.empty() && ranges_[s].variable == axes_.positions.back().variable;
   }
 
   Block words(const Tile& tile, const Expr& channel) {
@@ -251,7 +268,8 @@ class VectorDotBuilder {
       return out;
     }
     const auto body = [&](const Expr& i) { return one_word(tile, channel, i, i); };
-    if (run_.varying_sum < 0 || tile.full) return over_words(lit(0), lit(run_.length), body);
+    if (run_.varying_sum < 0 || tile.full_columns)
+      return over_words(lit(0), lit(run_.length), body);
     const LoopRange& sum = c_.sums[static_cast<size_t>(run_.varying_sum)];
     return over_words(sum.begin * run_.varying_step, sum.end * run_.varying_step, body);
   }
@@ -290,21 +308,21 @@ class VectorDotBuilder {
         }
         const std::string prepared = loop::fresh_name("x_part", names_);
         Type type = part.prepared;
-        if (!type.packed) type.lanes = tile.chunk.lanes * part.elements;
+        if (!type.packed) type.lanes = tile.chunk.lanes * part.count();
         const std::string function =
             type.packed ? part.prepare : fmt::format("{}_x{}", part.prepare, tile.chunk.lanes);
         out.emplace_back(loop::Let{prepared, loop::call(function, type, {loaded})});
         x.push_back(var(prepared, type));
       }
       add_products(out, tile, part, x, weight_index(tile, channel, table) + at);
-      at += tile.chunk.lanes * part.elements;
+      at += tile.chunk.lanes * part.count();
     }
     return out;
   }
 
   void add_products(Block& out, const Tile& tile, const DotShape::Part& part,
                     const std::vector<Expr>& x, const Expr& index) {
-    const int64_t length = shape_.across ? part.elements : part.elements * tile.chunk.lanes;
+    const int64_t length = shape_.across ? part.count() : part.count() * tile.chunk.lanes;
     const Type weight_type{shape_.weight, length};
     const std::string function =
         shape_.across ? part.dot : fmt::format("{}_x{}", part.dot, tile.chunk.lanes);
@@ -313,7 +331,8 @@ class VectorDotBuilder {
       const std::string w = loop::fresh_name("w_part", names_);
       const int64_t at = shape_.across ? (pass_ + u * passes_of(tile)) * shape_.word
                                        : u * shape_.word * tile.chunk.lanes;
-      out.emplace_back(loop::Let{w, loop::load(packed_, index + at, weight_type, 4)});
+      const Expr loaded = loop::load(packed_, index + at, weight_type, 4);
+      out.emplace_back(loop::Let{w, loaded});
       const auto add = [&](const std::string& sum, const Expr& factor) {
         out.emplace_back(loop::Assign{
             sum, loop::call(function, type, {var(sum, type), factor, var(w, weight_type)})});
@@ -452,8 +471,7 @@ std::optional<Rescheduled> schedule_vector_dot(const loop::Program& program,
                                                const DotShape& shape) {
   std::optional<Contraction> found = find_contraction(kernel);
   if (!found) return std::nullopt;
-  std::set<std::string> names = names_in(kernel);
-  Contraction c = with_a_channel(with_collapsed_positions(*std::move(found)), names);
+  Contraction c = with_collapsed_positions(*std::move(found));
   if (c.x.dtype != DType::kInt8 || c.w.dtype != DType::kInt8 || c.w.offset != 0) {
     return std::nullopt;
   }
@@ -465,7 +483,8 @@ std::optional<Rescheduled> schedule_vector_dot(const loop::Program& program,
     (c.is_channel(axis) ? channel : column) = axis.variable;
   }
   // The channels of a block share the words of x.
-  if (c.x.index.factor(channel) != 0) return std::nullopt;
+  if (channel.empty() || c.x.index.factor(channel) != 0) return std::nullopt;
+  if (shape.without_positions && !column.empty()) return std::nullopt;
   const auto x = std::ranges::find(kernel.params, c.x.buffer, &loop::Param::name);
   std::optional<Run> run = find_run(c, *ranges, column, x->num_elements, shape.word);
   if (!run) return std::nullopt;

@@ -26,11 +26,14 @@ struct DotShape {
     std::string prepare;  // of the word; empty: the word itself
     loop::Type prepared;  // its type
     std::string dot;  // sum, prepared, weights; "_xN" for N lanes is added where channels differ
-    int64_t elements = 4;
+    std::vector<int64_t> elements = {0, 1, 2, 3};  // of the word
+    int64_t count() const { return static_cast<int64_t>(elements.size()); }
   };
   std::vector<Part> parts;
-  int64_t x_bias = 0;  // that `prepare` adds to each element
-  DType weight = DType::kInt8;
+  int64_t x_bias = 0;              // that `prepare` adds to each element
+  DType weight = DType::kInt8;     // as the dots take them
+  int64_t least_weight = -128;     // for smaller ones the dots are wrong
+  bool without_positions = false;  // for kernels that have none, only
   bool across = false;  // a dot sums its whole vector into a scalar; else one channel per lane
   std::string first_dot = {};  // of scalars: the products alone; empty: there is none
   std::vector<int64_t> lanes;  // of 32 bits that vectors may have, the most first; the last is 4

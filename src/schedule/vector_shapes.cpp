@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/vector_shapes.h"
 
+#include <numeric>
+
 #include "target/vector_intrinsics.h"
 
 namespace ingot {
@@ -10,15 +12,21 @@ using loop::Type;
 using loop::var;
 
 VectorFunctions x86_functions(bool has_avx512) {
-  VectorFunctions functions = {{"rescaled_x8", x86_rescaled(8)}};
-  if (has_avx512) functions.emplace("rescaled_x16", x86_rescaled(16));
+  VectorFunctions functions;
+  for (const int64_t lanes : {8, 16}) {
+    if (lanes == 16 && !has_avx512) continue;
+    for (const Rescaling rescaling : {Rescaling::kWords, Rescaling::kBent, Rescaling::k31}) {
+      loop::Function f = x86_rescaled(lanes, rescaling);
+      functions.emplace(f.name, f);
+    }
+  }
   return functions;
 }
 
 // 32 registers of 16 lanes; VPDPBUSD takes x as unsigned bytes.
 DotShape avx512_dot() {
   DotShape shape;
-  shape.parts = {{"biased", {DType::kUInt8, 4, true}, "dot_bytes", 4}};
+  shape.parts = {{"biased", {DType::kUInt8, 4, true}, "dot_bytes"}};
   shape.x_bias = 128;
   shape.lanes = {16, 8, 4};
   shape.most_columns = 6;
@@ -33,7 +41,9 @@ DotShape avx512_dot() {
 DotShape avx2_dot() {
   DotShape shape;
   const Type pairs{DType::kInt16, 2};
-  shape.parts = {{"low_pairs", pairs, "dot_pairs", 2}, {"high_pairs", pairs, "dot_pairs", 2}};
+  shape.parts = {{"even_pairs", pairs, "dot_pairs", {0, 2}},
+                 {"odd_pairs", pairs, "dot_pairs", {1, 3}}};
+  shape.x_bias = 128;
   shape.weight = DType::kInt16;
   shape.lanes = {8, 4};
   shape.most_sums = 8;
@@ -43,12 +53,30 @@ DotShape avx2_dot() {
   return shape;
 }
 
-VectorFunctions neon_functions() { return {{"rescaled_x4", rescaled(4)}}; }
+// Where each weight is loaded once, bytes are better, and one instruction takes 32 of them.
+DotShape avx2_signed_dot() {
+  DotShape shape = avx2_dot();
+  shape.parts = {{"", loop::kInt8x4, "dot_signed"}};
+  shape.x_bias = 0;
+  shape.weight = DType::kInt8;
+  shape.least_weight = -127;
+  shape.without_positions = true;
+  return shape;
+}
+
+VectorFunctions neon_functions() {
+  VectorFunctions functions;
+  for (const Rescaling rescaling : {Rescaling::kWords, Rescaling::kBent, Rescaling::k31}) {
+    loop::Function f = neon_rescaled(4, rescaling);
+    functions.emplace(f.name, f);
+  }
+  return functions;
+}
 
 // 32 registers of 4 lanes.
 DotShape neon_dot() {
   DotShape shape;
-  shape.parts = {{"", loop::kInt8x4, "dot_words", 4}};
+  shape.parts = {{"", loop::kInt8x4, "dot_words"}};
   shape.lanes = {4};
   shape.weight_alignment = 16;
   shape.functions = neon_intrinsics();
@@ -60,7 +88,9 @@ DotShape neon_dot() {
 DotShape mve_dot() {
   DotShape shape;
   shape.word = 16;
-  shape.parts = {{"", {DType::kInt8, 16}, "dot_x16", 16}};
+  std::vector<int64_t> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  shape.parts = {{"", {DType::kInt8, 16}, "dot_x16", all}};
   shape.across = true;
   shape.joins_tables = true;
   shape.first_dot = "first_dot_x16";
@@ -103,6 +133,11 @@ std::optional<DotShape> dot_shape_of(const Target& target) {
   return shape;
 }
 
+std::optional<DotShape> dense_shape_of(const Target& target) {
+  const TargetFeatures& has = target.features;
+  return has.has_avx2 && !has.has_avx512_vnni ? std::optional(avx2_signed_dot()) : std::nullopt;
+}
+
 std::optional<TermShape> term_shape_of(const Target& target) {
   const TargetFeatures& has = target.features;
   TermShape shape;
@@ -117,7 +152,6 @@ std::optional<TermShape> term_shape_of(const Target& target) {
   } else if (has.has_neon) {
     shape.lanes = {4};
     shape.most_sums = 16;
-    shape.functions = neon_intrinsics();
     shape.known = neon_functions();
   } else if (has.has_mve) {
     shape.lanes = {4};

@@ -12,6 +12,8 @@
 namespace ingot {
 
 std::optional<DotShape> dot_shape_of(const Target& target);
+// Of layers without positions (dense ones), where that is another.
+std::optional<DotShape> dense_shape_of(const Target& target);
 std::optional<TermShape> term_shape_of(const Target& target);
 std::optional<RowShape> row_shape_of(const Target& target);
 

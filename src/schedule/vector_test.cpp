@@ -36,6 +36,58 @@ TEST(VectorDot, GivesWhatThePlainNestGives) {
   EXPECT_GE(scheduled, 3 * 10);  // targets times shapes
 }
 
+// A dense layer: nothing but channels around its sums.
+std::string dense(int64_t in, int64_t out, int64_t x_offset) {
+  return fmt::format(
+      "program p\n"
+      "buffer in int8[{0}] input align 1 type int8[{0}] scale 1 zero_point 0\n"
+      "buffer out int8[{1}] output align 1 type int8[{1}] scale 1 zero_point 0\n"
+      "buffer w int8[{2}] constant align 4 data {3}\n"
+      "kernel conv(x: int8[{0}] read align 1, w: int8[{2}] constant align 1, y: int8[{1}] write "
+      "align 1) \"\" {{\nfor oc = 0 to {1} {{\nlet acc: int32 = 0\nfor ic = 0 to {0} {{\n"
+      "acc = acc + (int32(x[ic]) + {4}) * int32(w[oc * {0} + ic])\n}}\n"
+      "y[oc] = int8(min(max(acc >> 7, -128), 127))\n}}\n}}\nrun {{\ncall conv(in, w, out)\n}}\n",
+      in, out, in * out, zeros(2 * in * out), x_offset);
+}
+
+// Bytes at their limits, of both signs in all combinations, among others.
+Bytes extremes(int64_t count, int64_t least) {
+  std::vector<int8_t> all = Numbers().bytes(count, 127).as<int8_t>();
+  const int64_t values[] = {least, least, 127, 127, least, 127, 0, least};
+  for (int64_t i = 0; i < std::min<int64_t>(count, 48); ++i) {
+    all[static_cast<size_t>(i)] = static_cast<int8_t>(values[(i + i / 8) % 8]);
+  }
+  return Bytes::of(all);
+}
+
+TEST(VectorDot, DenseLayersTakeBytesWhosePairsFitSixteenBits) {
+  const DotShape shape = *dense_shape_of(*find_target("x86-64-v3"));
+  for (const auto& [in, out, x_offset] :
+       {std::tuple{8, 16, 0}, {12, 9, 128}, {7, 40, -5}, {64, 4, 128}}) {
+    loop::Program plain = *loop::parse(dense(in, out, x_offset));
+    plain.buffers.at(2).data = extremes(in * out, -127);
+    const Bytes x = extremes(in, -128);
+    const std::vector<std::vector<uint8_t>> inputs = {{x.view().begin(), x.view().end()}};
+    for (const bool reverse : {false, true}) {
+      const std::optional<Rescheduled> r =
+          schedule_vector_dot(plain, plain.kernels[0], reverse, shape);
+      ASSERT_TRUE(r && fits_all_calls(plain, "conv", *r));
+      loop::Program program = plain;
+      replace_kernel(program, "conv", *r);
+      EXPECT_TRUE(loop::find_faults(program).empty());
+      EXPECT_TRUE(loop::unproved_accesses(program).empty());
+      EXPECT_EQ(loop::interpret(program, inputs), loop::interpret(plain, inputs));
+    }
+  }
+  loop::Program smallest = *loop::parse(dense(8, 16, 0));
+  smallest.buffers.at(2).data = extremes(8 * 16, -128);
+  const std::optional<Rescheduled> r =
+      schedule_vector_dot(smallest, smallest.kernels[0], false, shape);
+  EXPECT_TRUE(r && !fits_all_calls(smallest, "conv", *r));
+  const loop::Program convolution = program_of(kConvolutions[0]);
+  EXPECT_FALSE(schedule_vector_dot(convolution, convolution.kernels[0], false, shape));
+}
+
 TEST(GatheredDot, GivesWhatThePlainNestGives) {
   int64_t scheduled = 0;
   for (const Target& target : all_targets()) {

@@ -46,13 +46,12 @@ void DotTable::append_block(std::vector<int64_t>& order, std::map<std::string, i
     set_outer_sums(at, step);
     for (int64_t number = 0; number < run_.num_words; ++number) {
       for (int64_t v = 0; v < chunk.vectors; ++v) {
-        int64_t begin = 0;
         for (const DotShape::Part& part : shape_.parts) {
-          for (int64_t k = 0; k < chunk.lanes * part.elements; ++k) {
-            order.push_back(
-                element(v * chunk.lanes + k / part.elements, number, begin + k % part.elements));
+          for (int64_t k = 0; k < chunk.lanes; ++k) {
+            for (const int64_t e : part.elements) {
+              order.push_back(element(v * chunk.lanes + k, number, e));
+            }
           }
-          begin += part.elements;
         }
       }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arm Advanced SIMD (Neon): dot products of bytes, requantisation, loads and stores of bytes.
 // Source: Arm C Language Extensions, Advanced SIMD intrinsics.
+#include <fmt/format.h>
+
 #include "target/vector_intrinsics.h"
 
 namespace ingot {
@@ -16,13 +18,29 @@ std::vector<loop::Function> neon_intrinsics() {
   dot.expression =
       "(int32x4)vdotq_s32((int32x4_t)%1, vreinterpretq_s8_u32(vdupq_n_u32(%2)), (int8x16_t)%3)";
   dot.condition = kHasNeon;
-  loop::Function high_words = rescaled(4);
-  high_words.expression =
-      "(int32x4)vuzp2q_s32(vreinterpretq_s32_s64(vmlal_s32((int64x2_t)%3, "
-      "vget_low_s32((int32x4_t)%1), vget_low_s32((int32x4_t)%2))), "
-      "vreinterpretq_s32_s64(vmlal_high_s32((int64x2_t)%4, (int32x4_t)%1, (int32x4_t)%2)))";
-  high_words.condition = kHasNeon;
-  return {dot, high_words};
+  return {dot};
+}
+
+loop::Function neon_rescaled(int64_t lanes, Rescaling rescaling) {
+  const auto half = [&](bool low) {
+    const std::string add = low ? "vmlal_s32" : "vmlal_high_s32";
+    const auto part = [&](const std::string& v) {
+      return low ? fmt::format("vget_low_s32({})", v) : v;
+    };
+    const auto whole = [](int number) { return fmt::format("(int32x4_t)%{}", number); };
+    std::string sum =
+        fmt::format("{}((int64x2_t)%{}, {}, {})", add, low ? 3 : 4, part(whole(1)), part(whole(2)));
+    if (rescaling == Rescaling::kBent) {
+      sum = fmt::format("{}({}, {}, {})", add, sum,
+                        part(fmt::format("vshrq_n_s32({}, 31)", whole(1))), part(whole(5)));
+    }
+    if (rescaling == Rescaling::k31) sum = fmt::format("vshlq_n_s64({}, 1)", sum);
+    return fmt::format("vreinterpretq_s32_s64({})", sum);
+  };
+  loop::Function f = rescaled(lanes, rescaling);
+  f.expression = fmt::format("(int32x4)vuzp2q_s32({}, {})", half(true), half(false));
+  f.condition = kHasNeon;
+  return f;
 }
 
 VectorExtension neon_vectors() {

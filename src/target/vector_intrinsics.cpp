@@ -16,46 +16,9 @@ using loop::lit;
 using loop::Type;
 using loop::var;
 
-constexpr const char* kHasVnni = "defined(__AVX512VNNI__) && defined(__AVX512VL__)";
-constexpr const char* kHasAvx2 = "defined(__AVX2__)";
 constexpr const char* kHasMve = "defined(__ARM_FEATURE_MVE)";
-constexpr Type kUInt8x4{DType::kUInt8, 4, true};
 
 Expr i32(const Expr& e) { return loop::cast(kInt32, e); }
-
-Function biased() {
-  const Expr x = var("x", loop::kInt8x4);
-  std::vector<Expr> bytes;
-  for (int64_t i = 0; i < 4; ++i) {
-    bytes.push_back(loop::cast(loop::Type{DType::kUInt8}, i32(lane(x, i)) + 128));
-  }
-  Function f;
-  f.name = "biased";
-  f.params = {{"x", loop::kInt8x4}};
-  f.result = loop::pack(kUInt8x4, std::move(bytes));
-  f.comment = "the bytes of x plus 128";
-  f.expression = "%1 ^ 0x80808080u";
-  f.condition = "defined(__GNUC__)";
-  return f;
-}
-
-// Bytes `first` and `first` + 1 of x in every lane.
-Function pairs(std::string name, int64_t lanes, int64_t first, const std::string& expression) {
-  const Expr x = var("x", loop::kInt8x4);
-  const Type type{DType::kInt16, 2 * lanes};
-  std::vector<Expr> values;
-  for (int64_t i = 0; i < 2 * lanes; ++i) {
-    values.push_back(loop::cast(loop::kInt16, lane(x, first + i % 2)));
-  }
-  Function f;
-  f.name = std::move(name);
-  f.params = {{"x", loop::kInt8x4}};
-  f.result = loop::pack(type, std::move(values));
-  f.comment = fmt::format("bytes {} and {} of x, for each lane of a sum", first, first + 1);
-  f.expression = expression;
-  f.condition = kHasAvx2;
-  return f;
-}
 
 Function pack_lanes(std::string name, const std::vector<Expr>& lanes, std::string comment,
                     std::vector<Function::Parameter> params, std::string assembly,
@@ -202,7 +165,7 @@ Function lanewise_dot(std::string name, int64_t lanes, int64_t terms, Type x_typ
   return f;
 }
 
-Function rescaled(int64_t lanes) {
+Function rescaled(int64_t lanes, Rescaling rescaling) {
   const Type type{DType::kInt32, lanes};
   const Type half{DType::kInt64, lanes / 2};
   std::vector<Expr> words;
@@ -211,84 +174,25 @@ Function rescaled(int64_t lanes) {
       return loop::cast(loop::kInt64, lane(var(name, type), i));
     };
     const bool low = i < lanes / 2;
-    const Expr offset = lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
-    words.push_back(loop::cast(kInt32, loop::shr(i64("a") * i64("m") + offset, 32)));
+    Expr sum = i64("a") * i64("m") + lane(var(low ? "low" : "high", half), low ? i : i - lanes / 2);
+    if (rescaling == Rescaling::kBent) {
+      sum = sum + loop::cast(loop::kInt64, loop::shr(lane(var("a", type), i), 31)) * i64("bend");
+    }
+    words.push_back(loop::cast(kInt32, loop::shr(sum, rescaling == Rescaling::k31 ? 31 : 32)));
   }
   Function f;
-  f.name = fmt::format("rescaled_x{}", lanes);
+  const char* stem = rescaling == Rescaling::kWords  ? "rescaled"
+                     : rescaling == Rescaling::kBent ? "rescaled_bent"
+                                                     : "rescaled_31";
+  f.name = fmt::format("{}_x{}", stem, lanes);
   f.params = {{"a", type}, {"m", type}, {"low", half}, {"high", half}};
+  if (rescaling == Rescaling::kBent) f.params.push_back({"bend", type});
   f.result = loop::pack(type, std::move(words));
-  f.comment = "the high words of a * m + offset";
+  f.comment = rescaling == Rescaling::kWords ? "the high words of a * m + offset"
+              : rescaling == Rescaling::kBent
+                  ? "the high words of a * m + offset, less bend where a is negative"
+                  : "a * m + offset, shifted right by 31";
   return f;
-}
-
-Function x86_rescaled(int64_t lanes) {
-  const bool is_512 = lanes == 16;
-  const std::string p = is_512 ? "_mm512" : "_mm256";
-  const auto part = [&](int number, bool low) {
-    const std::string whole = fmt::format("({}i)%{}", is_512 ? "__m512" : "__m256", number);
-    const std::string bits = is_512 ? "si512_si256" : "si256_si128";
-    const std::string taken =
-        low ? fmt::format("{}_cast{}({})", p, bits, whole)
-            : fmt::format("{}_extracti{}({}, 1)", p, is_512 ? "64x4_epi64" : "128_si256", whole);
-    return fmt::format("{}_cvtepi32_epi64({})", p, taken);
-  };
-  const auto sums = [&](bool low) {
-    return fmt::format("{0}_add_epi64({0}_mul_epi32({1}, {2}), ({3}i)%{4})", p, part(1, low),
-                       part(2, low), is_512 ? "__m512" : "__m256", low ? 3 : 4);
-  };
-  Function f = rescaled(lanes);
-  f.expression =
-      is_512
-          ? fmt::format(
-                "(int32x16)_mm512_permutex2var_epi32({}, _mm512_set_epi32(31, 29, 27, 25, 23, 21, "
-                "19, 17, 15, 13, 11, 9, 7, 5, 3, 1), {})",
-                sums(true), sums(false))
-          : fmt::format(
-                "(int32x8)_mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps("
-                "_mm256_castsi256_ps({}), _mm256_castsi256_ps({}), 0xdd)), 0xd8)",
-                sums(true), sums(false));
-  f.condition = is_512 ? kHasVnni : kHasAvx2;
-  return f;
-}
-
-std::vector<Function> avx512_vnni_intrinsics() {
-  std::vector<Function> functions = {biased()};
-  for (const int64_t lanes : {16, 8, 4}) {
-    Function f =
-        lanewise_dot(fmt::format("dot_bytes_x{}", lanes), lanes, 4, kUInt8x4, DType::kInt8);
-    const int64_t bits = 32 * lanes;
-    const std::string prefix = bits == 128 ? "_mm" : fmt::format("_mm{}", bits);
-    f.comment = "to each lane of sum, the products of the bytes of x and of its four of w";
-    f.expression = fmt::format(
-        "(int32x{0}){1}_dpbusd_epi32((__m{2}i)%1, {1}_set1_epi32((int32_t)%2), (__m{2}i)%3)", lanes,
-        prefix, bits);
-    f.condition = kHasVnni;
-    functions.push_back(std::move(f));
-  }
-  return functions;
-}
-
-std::vector<Function> avx2_intrinsics() {
-  std::vector<Function> functions;
-  for (const int64_t lanes : {8, 4}) {
-    const int64_t bits = 32 * lanes;
-    const std::string prefix = bits == 128 ? "_mm" : fmt::format("_mm{}", bits);
-    const std::string spread =
-        fmt::format("(int16x{}){}_cvtepi8_epi16(_mm_set1_epi16((int16_t)", 2 * lanes, prefix);
-    functions.push_back(pairs(fmt::format("low_pairs_x{}", lanes), lanes, 0, spread + "%1))"));
-    functions.push_back(
-        pairs(fmt::format("high_pairs_x{}", lanes), lanes, 2, spread + "(%1 >> 16)))"));
-    Function f = lanewise_dot(fmt::format("dot_pairs_x{}", lanes), lanes, 2,
-                              {DType::kInt16, 2 * lanes}, DType::kInt16);
-    f.comment = "to each lane of sum, the products of its two of x and of w";
-    f.expression = fmt::format(
-        "(int32x{0}){1}_add_epi32((__m{2}i)%1, {1}_madd_epi16((__m{2}i)%2, (__m{2}i)%3))", lanes,
-        prefix, bits);
-    f.condition = kHasAvx2;
-    functions.push_back(std::move(f));
-  }
-  return functions;
 }
 
 std::vector<Function> mve_intrinsics() {
@@ -344,51 +248,6 @@ std::vector<Function> mve_intrinsics() {
           bytes_of_words(), scaled, scaled_halfwords, every_second(0, false),
           every_second(1, false), every_second(0, true), every_second(1, true), paired(),
           high_product(), shifted(false), shifted(true)};
-}
-
-namespace {
-
-// The words for vectors of `lanes` int32 and for the bytes that they come from and go to.
-void add_x86_operations(std::map<std::string, std::string>& operations, int64_t lanes,
-                        bool has_avx512) {
-  const int64_t bits = 32 * lanes;
-  const std::string prefix = bits == 128 ? "_mm" : fmt::format("_mm{}", bits);
-  const std::string type = fmt::format("__m{}i", bits);
-  const std::string ints = fmt::format("int32x{}", lanes);
-  const std::string bytes = fmt::format("int8x{}", lanes);
-  for (const char* op : {"min", "max"}) {
-    operations[fmt::format("{}_{}", op, ints)] =
-        fmt::format("return ({0}){1}_{2}_epi32(({3})a, ({3})b);", ints, prefix, op, type);
-  }
-  const bool quarter = lanes == 4;
-  const std::string from = quarter ? "_mm_loadu_si32(p)"
-                                   : fmt::format("_mm_load{}((const __m128i *)(const void *)p)",
-                                                 lanes == 8 ? "l_epi64" : "u_si128");
-  operations[fmt::format("load_{}_as_{}", bytes, ints)] =
-      fmt::format("return ({}){}_cvtepi8_epi32({});", ints, prefix, from);
-  const std::string to = quarter ? "_mm_storeu_si32(p, "
-                                 : fmt::format("_mm_store{}((__m128i *)(void *)p, ",
-                                               lanes == 8 ? "l_epi64" : "u_si128");
-  const std::string halves =
-      quarter ? "(__m128i)v, (__m128i)v"
-              : "_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1)";
-  const std::string packed =
-      fmt::format("_mm_packs_epi16(_mm_packs_epi32({}), _mm_setzero_si128())", halves);
-  const std::string narrow = fmt::format("{}_cvtepi32_epi8(({})v)", prefix, type);
-  const std::string saturated = fmt::format("{}_cvtsepi32_epi8(({})v)", prefix, type);
-  operations[fmt::format("store_{}_as_{}", ints, bytes)] =
-      to + (has_avx512 ? narrow : packed) + ");";
-  operations[fmt::format("store_saturated_{}_as_{}", ints, bytes)] =
-      to + (has_avx512 ? saturated : packed) + ");";
-}
-
-}  // namespace
-
-VectorExtension x86_vectors(bool has_avx512) {
-  VectorExtension extension = {has_avx512 ? kHasVnni : kHasAvx2, "immintrin.h", {}};
-  for (const int64_t lanes : {4, 8}) add_x86_operations(extension.operations, lanes, has_avx512);
-  if (has_avx512) add_x86_operations(extension.operations, 16, true);
-  return extension;
 }
 
 namespace {
