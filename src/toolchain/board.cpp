@@ -49,7 +49,8 @@ Board rv32imc() {
 
 // Programs are linked without shared libraries, which would be searched for in the host's folders.
 Board aarch64() {
-  Board board{"aarch64", "aarch64-linux-gnu-gcc", {"-march=armv8.2-a+dotprod", "-static"}, "", "", {}};
+  Board board{"aarch64", "aarch64-linux-gnu-gcc", {"-march=armv8.2-a+dotprod", "-static"}, "", "",
+              {}};
   board.emulator = "qemu-aarch64";
   board.library = "libc6-dev-arm64-cross";
   return board;
