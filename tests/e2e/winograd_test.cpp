@@ -150,7 +150,7 @@ TEST_F(WinogradOnCore, TakesFewerInstructionsAndAsManyForEveryInput) {
   const Measurement without = measured(compiled_with(std::nullopt));
   const Compiled expanded = compiled_with(kFlash);
   const Measurement with = measured(expanded);
-  EXPECT_LT(with.median * 3, without.median * 2);
+  EXPECT_LT(with.median * 4, without.median * 3);
   EXPECT_EQ(with.least, with.greatest);
   // The estimates that were compared are not far from what is executed.
   for (size_t s = 0; s < with.steps.size(); ++s) {
