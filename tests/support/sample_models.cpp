@@ -207,8 +207,8 @@ SampleModel moved_parts() {
   const std::vector<int64_t> rows = w.split("rows", map, 1, 3, {1, 2, 3});  // in place
   const std::vector<int64_t> channels = w.split("channels", map, -1, 2);
   const int64_t top = net.conv("top", rows[1], {.channels = 5});
-  const int64_t low = net.conv("low", w.slice("one", rows[2], {0, 1, 0, 0}, {1, 1, -1, -1}),
-                               {.channels = 5});
+  const int64_t low =
+      net.conv("low", w.slice("one", rows[2], {0, 1, 0, 0}, {1, 1, -1, -1}), {.channels = 5});
   const int64_t back = w.strided_slice("back", channels[0], {0, 5, 0, 0}, {1, -7, 4, 4},
                                        {1, -2, 1, 1}, {1, 3, 4, 4});
   const int64_t turned = w.transpose("turned", channels[1], {0, 3, 2, 1});
