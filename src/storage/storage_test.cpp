@@ -137,13 +137,21 @@ const Case kCases[] = {
      "c 1 align 1 [2,5) tie 0 +6\n"
      "abc 7 align 4 [3,4) tie 0 +0\n"
      "t 9 align 1 [3,5)\n"},
+    {"a part that is only read lives from the first write of what contains it",
+     {},
+     "buffer whole int8[8] arena align 4 tie 0 0\nbuffer part int8[2] arena align 1 tie 0 4\n"
+     "buffer t int8[4] arena align 1\n",
+     "call one(whole)\ncall one(t)\ncall two(t, part)\n",
+     "whole 8 align 4 [0,1) tie 0 +0\n"
+     "part 2 align 1 [0,3) tie 0 +4\n"
+     "t 4 align 1 [1,3)\n"},
     {"a piece that is the whole of a tied group lives as long, too",
      {},
      "buffer a int8[4] arena align 1 tie 0 0\nbuffer whole int8[4] arena align 4 tie 0 0\n"
      "buffer t int8[4] arena align 1\n",
      "call one(a)\ncall one(t)\ncall two(t, whole)\n",
      "a 4 align 1 [0,3) tie 0 +0\n"
-     "whole 4 align 4 [2,3) tie 0 +0\n"
+     "whole 4 align 4 [0,3) tie 0 +0\n"
      "t 4 align 1 [1,3)\n"},
 };
 

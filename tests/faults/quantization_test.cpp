@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "driver/compile.h"
@@ -45,6 +46,13 @@ std::string weights(const std::string& shape) {
 }
 std::string integers(const std::string& shape, const std::string& data) {
   return R"({"name": "i", "dtype": "int32", "shape": )" + shape + R"(, "data": )" + data + "}";
+}
+
+// A list of them, under another name.
+std::string numbers(const std::string& name, const std::string& data) {
+  const auto count = std::ranges::count(data, ',') + 1;
+  return R"({"name": ")" + name + R"(", "dtype": "int32", "shape": [)" + std::to_string(count) +
+         R"(], "data": )" + data + "}";
 }
 
 std::vector<Row> rows() {
@@ -104,6 +112,20 @@ std::vector<Row> rows() {
       {"RESHAPE", list({kImage, integers("[2]", "[4, 8]"), result("[4, 8]", same)})},
       {"SQUEEZE", list({kImage, result("[4, 4, 2]", same)})},
       {"EXPAND_DIMS", list({kRow, integers("[1]", "[0]"), result("[1, 1, 4]", same)})},
+      {"TRANSPOSE", list({kImage, integers("[4]", "[0, 3, 1, 2]"), result("[1, 2, 4, 4]", same)})},
+      {"SLICE", list({kImage, integers("[4]", "[0, 1, 0, 0]"), numbers("j", "[1, 2, 4, 1]"),
+                      result("[1, 2, 4, 1]", same)})},
+      {"STRIDED_SLICE",
+       list({kImage, integers("[4]", "[0, 3, 0, 0]"), numbers("j", "[1, -5, 4, 2]"),
+             numbers("k", "[1, -2, 1, 1]"), result("[1, 2, 4, 2]", same)})},
+      {"SPLIT", list({integers("[]", "1"), kImage, result("[1, 4, 4, 2]", same)}),
+       R"({"num_splits": 1})"},
+      {"SPLIT_V",
+       list({kImage, numbers("j", "[4]"), integers("[]", "1"), result("[1, 4, 4, 2]", same)}),
+       R"({"num_splits": 1})"},
+      {"UNPACK", list({kRow, result("[4]", same)}), R"({"num": 1, "axis": 0})"},
+      {"RESIZE_NEAREST_NEIGHBOR",
+       list({kImage, integers("[2]", "[8, 2]"), result("[1, 8, 2, 2]", same)})},
       {"CONCATENATION", list({kRow, kOtherRow, result("[1, 8]", same)}), R"({"axis": 1})"},
       {"CONCATENATION", list({kRow, kOtherRow, result("[1, 8]", other)}),
        R"({"axis": 1, "fused_activation_function": "RELU6"})"},

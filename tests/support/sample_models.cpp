@@ -212,6 +212,7 @@ SampleModel moved_parts() {
   const int64_t back = w.strided_slice("back", channels[0], {0, 5, 0, 0}, {1, -7, 4, 4},
                                        {1, -2, 1, 1}, {1, 3, 4, 4});
   const int64_t turned = w.transpose("turned", channels[1], {0, 3, 2, 1});
+  w.output(rows[0]);
   w.output(w.resize_nearest_neighbor("wide", top, 4, 8, false, true));
   w.output(w.add("sum", back, w.slice("fit", turned, {0, 1, 0, 0}, {1, 3, 4, 4}),
                  net.quantization_after(back)));

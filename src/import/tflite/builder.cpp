@@ -233,14 +233,19 @@ bool OperatorReader::emit(Op op, const std::vector<int64_t>& positions,
 }
 
 bool OperatorReader::emit_chain(Op first, const std::vector<int64_t>& positions, Op second) {
-  return emit_chain_to(op_.outputs[0], std::move(first), values(positions), "/pre_activation",
+  const ValueId inner = builder_.inner_value(op_.outputs[0], "/pre_activation", output_type());
+  return emit_chain_to(op_.outputs[0], std::move(first), values(positions), inner,
                        std::move(second));
 }
 
-bool OperatorReader::emit_part(int64_t output, int64_t x, Op first, std::optional<Op> second) {
+bool OperatorReader::emit_part(int64_t output, int64_t x, Slice part,
+                               std::optional<Reshape> shaped) {
   const int64_t tensor = op_.outputs.at(static_cast<size_t>(output));
-  if (!second) return emit_to(tensor, std::move(first), values({x}));
-  return emit_chain_to(tensor, std::move(first), values({x}), "/part", *std::move(second));
+  if (!shaped) return emit_to(tensor, std::move(part), values({x}));
+  TensorType type = builder_.tensor(tensor).type;
+  type.shape = part.size;
+  const ValueId inner = builder_.inner_value(tensor, "/part", type);
+  return emit_chain_to(tensor, std::move(part), values({x}), inner, *std::move(shaped));
 }
 
 bool OperatorReader::emit_to(int64_t output, Op op, const std::vector<ValueId>& inputs) {
@@ -253,9 +258,8 @@ bool OperatorReader::emit_to(int64_t output, Op op, const std::vector<ValueId>& 
 }
 
 bool OperatorReader::emit_chain_to(int64_t output, Op first, const std::vector<ValueId>& inputs,
-                                   const std::string& suffix, Op second) {
+                                   ValueId inner, Op second) {
   const std::string& name = builder_.tensor(output).name;
-  const ValueId inner = builder_.inner_value(output, suffix, builder_.tensor(output).type);
   if (!builder_.append(op_, std::move(first), inputs, inner, name) ||
       !builder_.append(op_, std::move(second), {inner}, builder_.value_of(output), name)) {
     return false;

@@ -112,8 +112,9 @@ class OperatorReader {
             format::Activation activation = format::Activation::NONE);
   // The same with another operator behind the first, through a value of the output's type.
   bool emit_chain(Op first, const std::vector<int64_t>& positions, Op second);
-  // One of several outputs, of input `x`: `first`, and `second` behind it if there is one.
-  bool emit_part(int64_t output, int64_t x, Op first, std::optional<Op> second = std::nullopt);
+  // One of several outputs: a part of input `x`, in another shape if that is given.
+  bool emit_part(int64_t output, int64_t x, Slice part,
+                 std::optional<Reshape> shaped = std::nullopt);
 
  private:
   bool has_options() const {
@@ -132,8 +133,9 @@ class OperatorReader {
   }
   std::vector<ValueId> values(const std::vector<int64_t>& positions);
   bool emit_to(int64_t output, Op op, const std::vector<ValueId>& inputs);
-  bool emit_chain_to(int64_t output, Op first, const std::vector<ValueId>& inputs,
-                     const std::string& suffix, Op second);
+  // Through `inner`.
+  bool emit_chain_to(int64_t output, Op first, const std::vector<ValueId>& inputs, ValueId inner,
+                     Op second);
 
   GraphBuilder& builder_;
   const Operator& op_;
