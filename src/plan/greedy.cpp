@@ -216,7 +216,7 @@ Placement place_greedily(const Instance& instance, int64_t bound, int64_t pairs,
   Placer placer(instance, deadline);
   Placement best;
   best.height = kNoLimit;
-  const int64_t pairs_each = instance.num_pairs() + instance.size() + 1;
+  const int64_t pairs_each = instance.num_member_pairs() + instance.size() + 1;
   for (const Order order : kOrders) {
     if (best.height != kNoLimit && (pairs < pairs_each || is_over(deadline))) return best;
     const std::vector<int64_t> items = sorted_items(instance, order);

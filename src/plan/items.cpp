@@ -154,6 +154,7 @@ void Instance::add_neighbours() {
   std::vector<int64_t> begins(items_.size() + 1, 0);
   for_each_pair([&](int64_t i, int64_t j) {
     ++num_pairs_;
+    num_member_pairs_ += std::ssize((*this)[i].members) * std::ssize((*this)[j].members);
     ++begins[index(i) + 1];
     ++begins[index(j) + 1];
   });
@@ -238,21 +239,30 @@ void Instance::add_gaps(int64_t i, int64_t j, std::span<const Run> runs,
                         std::vector<Gap>& gaps) const {
   const std::vector<int64_t>& of_i = overlaps_of_item_[index(i)];
   const std::vector<int64_t>& of_j = overlaps_of_item_[index(j)];
-  const std::vector<int64_t>& fewer = of_i.size() < of_j.size() ? of_i : of_j;
-  const auto overlap_between = [&](const Member& x, const Member& y) -> const ItemOverlap* {
-    for (const int64_t o : fewer) {
-      const ItemOverlap& overlap = overlaps_[index(o)];
-      const int64_t out = (*this)[overlap.output_item].members[index(overlap.output_member)].buffer;
-      const int64_t in = (*this)[overlap.input_item].members[index(overlap.input_member)].buffer;
-      if ((out == x.buffer && in == y.buffer) || (out == y.buffer && in == x.buffer))
-        return &overlap;
+  // By the buffer of i: groups have thousands of members, each of which may have a partner.
+  std::vector<std::pair<int64_t, const ItemOverlap*>> between;
+  for (const int64_t o : of_i.size() < of_j.size() ? of_i : of_j) {
+    const ItemOverlap& overlap = overlaps_[index(o)];
+    if (overlap.output_item == i && overlap.input_item == j) {
+      between.emplace_back((*this)[i].members[index(overlap.output_member)].buffer, &overlap);
+    } else if (overlap.output_item == j && overlap.input_item == i) {
+      between.emplace_back((*this)[i].members[index(overlap.input_member)].buffer, &overlap);
     }
-    return nullptr;
+  }
+  std::ranges::stable_sort(between, {}, &std::pair<int64_t, const ItemOverlap*>::first);
+  const auto partner_of = [&](const ItemOverlap& overlap) {
+    const bool is_output = overlap.output_item == j;
+    const int64_t member = is_output ? overlap.output_member : overlap.input_member;
+    return (*this)[j].members[index(member)].buffer;
   };
   for (const Member& x : (*this)[i].members) {
+    const auto of_x = std::ranges::equal_range(between, x.buffer, {},
+                                               &std::pair<int64_t, const ItemOverlap*>::first);
     for (const Member& y : (*this)[j].members) {
       if (!x.lifetime.meets(y.lifetime)) continue;
-      const ItemOverlap* overlap = overlap_between(x, y);
+      const auto found = std::ranges::find_if(
+          of_x, [&](const auto& of) { return partner_of(*of.second) == y.buffer; });
+      const ItemOverlap* overlap = found == of_x.end() ? nullptr : found->second;
       Gap gap{x.start - y.start - y.size, x.start - y.start + x.size};
       if (overlap != nullptr) {
         gap = gap_of(*overlap, runs[index(overlap->step)]);

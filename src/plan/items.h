@@ -75,6 +75,8 @@ class Instance {
   std::span<const int64_t> neighbours(int64_t item, std::vector<int64_t>& scratch) const;
   // The number of pairs of neighbours.
   int64_t num_pairs() const { return num_pairs_; }
+  // The pairs of their members: what placing all items once looks at.
+  int64_t num_member_pairs() const { return num_member_pairs_; }
 
   // Appends the gaps of x = base(i) that the bases (-1: not known) of its neighbours leave none in.
   void add_gaps_around(int64_t i, std::span<const int64_t> bases, std::span<const Run> runs,
@@ -110,6 +112,7 @@ class Instance {
   std::vector<int64_t> plain_size_;                    // -1: has not just one member
   std::vector<int64_t> first_neighbour_, neighbours_;  // rows; empty if there are too many pairs
   int64_t num_pairs_ = 0;
+  int64_t num_member_pairs_ = 0;
 };
 
 // Bases for all items of an instance, and the directions that make them right.

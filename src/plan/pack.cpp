@@ -160,7 +160,7 @@ Packing pack(const Instance& instance, int64_t bound, const Limits& limits, Dead
     search->run_at_bound(std::min(kFirstNodes, nodes / 4));
   }
   // An item costs as much as several of its pairs.
-  const int64_t affordable = limits.pairs / (instance.num_pairs() + 8 * instance.size() + 1);
+  const int64_t affordable = limits.pairs / (instance.num_member_pairs() + 8 * instance.size() + 1);
   const int64_t steps = std::min(limits.climb_steps, affordable);
   if (steps > 0)
     packing.placement =

@@ -25,6 +25,9 @@ int64_t saved_bytes(const plan::Overlap& overlap, int64_t x, int64_t y) {
   return x + y - together;
 }
 
+// A whole of thousands of pieces that thousands of calls read is too much to look for orders of.
+constexpr int64_t kMostTouched = int64_t{1} << 18;
+
 // The calls as steps of plan/order.h, whose buffers are those of the program by index. Of a tied
 // group only the members that calls write count; who reads a whole reads them, and who reads a part
 // of one reads all of it, which is more than needed.
@@ -40,7 +43,7 @@ class StepBuilder {
     result_.kept.resize(program.buffers.size(), false);
   }
 
-  // Nothing if the runner is not such a sequence.
+  // Nothing if the runner is not such a sequence, or too wide.
   std::optional<plan::OrderProblem> build(const std::vector<bool>& may_be_overwritten) {
     for (const loop::Stmt& stmt : program_.runner) {
       const auto* call = std::get_if<loop::CallKernel>(&stmt.kind);
@@ -57,7 +60,12 @@ class StepBuilder {
       result_.kept[b] = kind == loop::BufferKind::kOutput ||
                         (kind == loop::BufferKind::kInput && !may_be_overwritten[b]);
     }
-    for (const loop::CallKernel* call : calls_) result_.steps.push_back(step_of(*call));
+    int64_t touched = 0;
+    for (const loop::CallKernel* call : calls_) {
+      result_.steps.push_back(step_of(*call));
+      touched += std::ssize(result_.steps.back().inputs) + std::ssize(result_.steps.back().outputs);
+      if (touched > kMostTouched) return std::nullopt;
+    }
     return std::move(result_);
   }
 

@@ -92,6 +92,19 @@ std::string odd_name(int64_t size) {
   return name;
 }
 
+// All rows of a tensor, one behind the other, and again.
+File unpacked_and_joined(int64_t times, int64_t rows) {
+  TfliteWriter w;
+  int64_t x = w.input("x", {DType::kInt8, {rows, 2}, per_tensor(0.5F, 3)});
+  for (int64_t i = 0; i < times; ++i) {
+    const std::string name = fmt::format("t{}", i);
+    const int64_t joined = w.concatenation(name + "/joined", w.unpack(name, x, 0), 0);
+    x = w.reshape(name + "/rows", joined, {rows, 2});
+  }
+  w.output(x);
+  return w.bytes();
+}
+
 // Pieces that do not lie in one piece: each is a loop over rows.
 File strided_pieces(int64_t pieces, int64_t rows) {
   TfliteWriter w;
@@ -183,6 +196,7 @@ std::vector<NastyModel> entangled_models() {
        "cortex-m0plus",
        {"--optimize", "ram"}},
       {"odd names", [] { return sums_on_different_scales(1000, odd_name(4000)); }},
+      {"rows, joined and parted again", [] { return unpacked_and_joined(3, 1500); }},
       {"strided pieces", [] { return strided_pieces(4000, 1000); }},
       {"branches", [] { return branches(2000); }},
       {"a lattice", [] { return lattice(60, 60); }},
