@@ -240,7 +240,8 @@ void Instance::add_gaps(int64_t i, int64_t j, std::span<const Run> runs,
   const std::vector<int64_t>& of_i = overlaps_of_item_[index(i)];
   const std::vector<int64_t>& of_j = overlaps_of_item_[index(j)];
   // By the buffer of i: groups have thousands of members, each of which may have a partner.
-  std::vector<std::pair<int64_t, const ItemOverlap*>> between;
+  using Between = std::pair<int64_t, const ItemOverlap*>;
+  std::vector<Between> between;
   for (const int64_t o : of_i.size() < of_j.size() ? of_i : of_j) {
     const ItemOverlap& overlap = overlaps_[index(o)];
     if (overlap.output_item == i && overlap.input_item == j) {
@@ -249,20 +250,20 @@ void Instance::add_gaps(int64_t i, int64_t j, std::span<const Run> runs,
       between.emplace_back((*this)[i].members[index(overlap.input_member)].buffer, &overlap);
     }
   }
-  std::ranges::stable_sort(between, {}, &std::pair<int64_t, const ItemOverlap*>::first);
+  std::ranges::stable_sort(between, {}, &Between::first);
   const auto partner_of = [&](const ItemOverlap& overlap) {
     const bool is_output = overlap.output_item == j;
     const int64_t member = is_output ? overlap.output_member : overlap.input_member;
     return (*this)[j].members[index(member)].buffer;
   };
   for (const Member& x : (*this)[i].members) {
-    const auto of_x = std::ranges::equal_range(between, x.buffer, {},
-                                               &std::pair<int64_t, const ItemOverlap*>::first);
+    const auto first = std::ranges::lower_bound(between, x.buffer, {}, &Between::first);
+    const auto last = std::ranges::upper_bound(between, x.buffer, {}, &Between::first);
     for (const Member& y : (*this)[j].members) {
       if (!x.lifetime.meets(y.lifetime)) continue;
-      const auto found = std::ranges::find_if(
-          of_x, [&](const auto& of) { return partner_of(*of.second) == y.buffer; });
-      const ItemOverlap* overlap = found == of_x.end() ? nullptr : found->second;
+      const auto found = std::find_if(
+          first, last, [&](const Between& b) { return partner_of(*b.second) == y.buffer; });
+      const ItemOverlap* overlap = found == last ? nullptr : found->second;
       Gap gap{x.start - y.start - y.size, x.start - y.start + x.size};
       if (overlap != nullptr) {
         gap = gap_of(*overlap, runs[index(overlap->step)]);
