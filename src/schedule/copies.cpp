@@ -96,25 +96,13 @@ Block by_words(const loop::For& f, const Move& move, int64_t first, int64_t coun
 bool is_copy(const loop::For& f) { return find_move(f).has_value(); }
 
 Block with_words(const Block& block, bool has_vectors) {
-  Block out;
-  for (const loop::Stmt& s : block) {
-    const auto* f = std::get_if<loop::For>(&s.kind);
-    if (!f) {
-      out.push_back(s);
-      continue;
-    }
-    const auto* first = as<loop::IntLit>(f->begin);
-    const auto* end = as<loop::IntLit>(f->end);
-    const std::optional<Move> move = find_move(*f);
-    if (move && first && end && end->value - first->value >= kWord) {
-      append(out, by_words(*f, *move, first->value, end->value - first->value, has_vectors));
-      continue;
-    }
-    loop::For inner = *f;
-    inner.body = with_words(f->body, has_vectors);
-    out.emplace_back(std::move(inner));
-  }
-  return out;
+  return with_loops_replaced(block, [&](const loop::For& f) -> std::optional<Block> {
+    const auto* first = as<loop::IntLit>(f.begin);
+    const auto* end = as<loop::IntLit>(f.end);
+    const std::optional<Move> move = find_move(f);
+    if (!move || !first || !end || end->value - first->value < kWord) return std::nullopt;
+    return by_words(f, *move, first->value, end->value - first->value, has_vectors);
+  });
 }
 
 }  // namespace ingot

@@ -49,24 +49,8 @@ class ElementsBuilder {
   ElementsBuilder(const loop::Program& program, const TermShape& shape, std::set<std::string> names)
       : program_(program), shape_(shape), names_(std::move(names)) {}
 
-  // `body` is the kernel's, `block` a part of it.
-  Block vectorised(const Block& body, const Block& block) {
-    Block out;
-    for (const loop::Stmt& s : block) {
-      const auto* f = std::get_if<loop::For>(&s.kind);
-      if (!f) {
-        out.push_back(s);
-        continue;
-      }
-      if (std::optional<Block> by_vectors = in_vectors(body, *f)) {
-        append(out, *std::move(by_vectors));
-        continue;
-      }
-      loop::For outer = *f;
-      outer.body = vectorised(body, f->body);
-      out.emplace_back(std::move(outer));
-    }
-    return out;
+  Block vectorised(const Block& body) {
+    return with_loops_replaced(body, [&](const loop::For& f) { return in_vectors(body, f); });
   }
 
   bool has_vectors() const { return has_vectors_; }
@@ -151,7 +135,7 @@ std::optional<Rescheduled> schedule_vector_elements(const loop::Program& program
   ElementsBuilder builder(program, shape, names_in(kernel));
   Rescheduled out;
   out.kernel = *plain;
-  const Block body = builder.vectorised(plain->body, plain->body);
+  const Block body = builder.vectorised(plain->body);
   out.kernel.body = loop::simplify(with_words(body, /*has_vectors=*/true));
   if (!builder.has_vectors()) return std::nullopt;
   out.functions = shape.functions;
